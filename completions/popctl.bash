@@ -16,18 +16,18 @@ _popctl() {
     " ") words="submit list get cancel signal hold release wait forget logs attach drain resume remove check backup about top create reset delete completion" ;;
     "attach ") words="job jobs" ;;
     "cancel ") words="job jobs" ;;
-    "check ") words="store" ;;
+    "check ") words="store audit" ;;
     "completion ") words="bash zsh fish" ;;
-    "create ") words="partition partitions cluster clusters agent agents allocation allocations" ;;
+    "create ") words="partition partitions cluster clusters agent agents allocation allocations user users token tokens" ;;
     "delete ") words="partition partitions" ;;
     "drain ") words="host hosts agent agents" ;;
     "forget ") words="job jobs" ;;
     "get ") words="job jobs host hosts partition partitions" ;;
     "hold ") words="job jobs" ;;
-    "list ") words="jobs job hosts host partitions partition ipu-attrs ipu-attr clusters cluster agents agent allocations allocation" ;;
+    "list ") words="jobs job hosts host partitions partition ipu-attrs ipu-attr clusters cluster agents agent allocations allocation users user tokens token audit" ;;
     "logs ") words="job jobs" ;;
     "release ") words="job jobs partition partitions" ;;
-    "remove ") words="host hosts partition partitions cluster clusters agent agents allocation allocations" ;;
+    "remove ") words="host hosts partition partitions cluster clusters agent agents allocation allocations user users token tokens" ;;
     "reset ") words="partition partitions" ;;
     "resume ") words="host hosts agent agents" ;;
     "signal ") words="job jobs" ;;
@@ -72,9 +72,17 @@ _popctl() {
     "create allocation"|"create allocations") words="--help --cluster --agents --users --replace" ;;
     "list allocations"|"list allocation") words="--help" ;;
     "remove allocation"|"remove allocations") words="--help" ;;
+    "create user"|"create users") words="--help --role --vipu-key" ;;
+    "list users"|"list user") words="--help" ;;
+    "remove user"|"remove users") words="--help" ;;
+    "create token"|"create tokens") words="--help --scope --expires --user" ;;
+    "list tokens"|"list token") words="--help" ;;
+    "remove token"|"remove tokens") words="--help" ;;
+    "list audit") words="--help --user --limit" ;;
+    "check audit") words="--help" ;;
     completion*) words="--help" ;;
   esac
-  words="$words --server --tls --json --quiet --timeout --reconnect --help"
+  words="$words --server --tls --token-file --json --quiet --timeout --reconnect --help"
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _popctl popctl

@@ -191,11 +191,41 @@ complete -c popctl -n '__fish_seen_subcommand_from list' -l help
 complete -c popctl -n '__fish_seen_subcommand_from remove' -f -a allocation -d 'remove an allocation'
 complete -c popctl -n '__fish_seen_subcommand_from remove' -f -a allocations -d 'remove an allocation'
 complete -c popctl -n '__fish_seen_subcommand_from remove' -l help
+complete -c popctl -n '__fish_seen_subcommand_from create' -f -a user -d 'set what a user may do'
+complete -c popctl -n '__fish_seen_subcommand_from create' -f -a users -d 'set what a user may do'
+complete -c popctl -n '__fish_seen_subcommand_from create' -l help
+complete -c popctl -n '__fish_seen_subcommand_from create' -l role
+complete -c popctl -n '__fish_seen_subcommand_from create' -l vipu-key
+complete -c popctl -n '__fish_seen_subcommand_from list' -f -a users -d 'list users whose role is not the usual one'
+complete -c popctl -n '__fish_seen_subcommand_from list' -f -a user -d 'list users whose role is not the usual one'
+complete -c popctl -n '__fish_seen_subcommand_from list' -l help
+complete -c popctl -n '__fish_seen_subcommand_from remove' -f -a user -d 'give a user the usual role again'
+complete -c popctl -n '__fish_seen_subcommand_from remove' -f -a users -d 'give a user the usual role again'
+complete -c popctl -n '__fish_seen_subcommand_from remove' -l help
+complete -c popctl -n '__fish_seen_subcommand_from create' -f -a token -d 'print a token, with which programs are you'
+complete -c popctl -n '__fish_seen_subcommand_from create' -f -a tokens -d 'print a token, with which programs are you'
+complete -c popctl -n '__fish_seen_subcommand_from create' -l help
+complete -c popctl -n '__fish_seen_subcommand_from create' -l scope
+complete -c popctl -n '__fish_seen_subcommand_from create' -l expires
+complete -c popctl -n '__fish_seen_subcommand_from create' -l user
+complete -c popctl -n '__fish_seen_subcommand_from list' -f -a tokens -d 'list your tokens; as an admin, all'
+complete -c popctl -n '__fish_seen_subcommand_from list' -f -a token -d 'list your tokens; as an admin, all'
+complete -c popctl -n '__fish_seen_subcommand_from list' -l help
+complete -c popctl -n '__fish_seen_subcommand_from remove' -f -a token -d 'make a token useless, by its id'
+complete -c popctl -n '__fish_seen_subcommand_from remove' -f -a tokens -d 'make a token useless, by its id'
+complete -c popctl -n '__fish_seen_subcommand_from remove' -l help
+complete -c popctl -n '__fish_seen_subcommand_from list' -f -a audit -d 'list who has changed what, the newest first'
+complete -c popctl -n '__fish_seen_subcommand_from list' -l help
+complete -c popctl -n '__fish_seen_subcommand_from list' -l user
+complete -c popctl -n '__fish_seen_subcommand_from list' -l limit
+complete -c popctl -n '__fish_seen_subcommand_from check' -f -a audit -d 'look for changes in the audit log'
+complete -c popctl -n '__fish_seen_subcommand_from check' -l help
 complete -c popctl -n 'not __fish_seen_subcommand_from submit list get cancel signal hold release wait forget logs attach drain resume remove check backup about top create reset delete completion' -f -a completion
 complete -c popctl -n '__fish_seen_subcommand_from completion' -l help
 complete -c popctl -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'
 complete -c popctl -l server
 complete -c popctl -l tls
+complete -c popctl -l token-file
 complete -c popctl -l json
 complete -c popctl -l quiet
 complete -c popctl -l timeout

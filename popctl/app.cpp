@@ -9,7 +9,9 @@
 #include "common/base/text.h"
 #include "common/contract/version.h"
 #include "common/sys/fd.h"
+#include "common/sys/unix_socket.h"
 #include "common/tls/user_tls.h"
+#include "popctl/access_commands.h"
 #include "popctl/commands.h"
 #include "popctl/completion.h"
 #include "popctl/hold_partition.h"
@@ -20,12 +22,21 @@
 #include "popctl/settings.h"
 #include "popctl/show_job.h"
 #include "popctl/submit.h"
+#include "popctl/token_file.h"
 #include "popctl/vipu_names.h"
 
 namespace pop::popctl {
 namespace {
 
 constexpr double kTimeoutSeconds = 30;
+
+// Who has a token needs no certificate.
+Result<tls::TlsFiles> authorityOf(const ServerSettings& settings) {
+  Result<std::string> authority = sys::readFile(settings.tls + "/ca.pem");
+  if (authority.ok()) return tls::tlsFilesOf(std::move(*authority), "", "");
+  return Status(authority.code(),
+                settings.tls_option + ' ' + settings.tls + ": " + authority.status().message());
+}
 
 int complete(const Command& command) {
   const std::string text = completionFor(command.object);
@@ -63,6 +74,10 @@ int carryOut(const Command& command, const Result<ServerSettings>& settings) {
     PodsClient client(std::move(*server), timeoutOf(command));
     return askOfPods(command, client);
   }
+  if (isOfAccess(command.action)) {
+    AccessClient client(std::move(*server), timeoutOf(command));
+    return askOfAccess(command, client);
+  }
   ControllerClient client(std::move(*server), timeoutOf(command));
   return ask(command, client);
 }
@@ -96,6 +111,7 @@ int holdForPoprun(const std::vector<std::string>& arguments) {
   const Command command{.common = options.common};
   Surroundings here = ownSurroundings();
   here.file = [](const std::string& path) { return Status(Code::kNotFound, path); };
+  here.listens = nullptr;
   const Result<ServerSettings> settings = serverSettings(options.common, here);
   if (!settings.ok()) return unusable(settings.status());
   Result<Server> server = serverOf(command, settings.value());
@@ -123,8 +139,18 @@ Result<Server> serverOf(const Command& command, const ServerSettings& settings) 
   Server server{.address = settings.address,
                 .tls = std::nullopt,
                 .reconnect = std::chrono::seconds(command.common.reconnect_s)};
+  server.api_user_id = settings.api_user_id;
+  server.api_access_key = settings.api_access_key;
+  if (!settings.token_file.empty()) {
+    POP_RETURN_IF_ERROR(checkSendsToken(settings.address, !settings.tls.empty()));
+    POP_ASSIGN_OR_RETURN(server.token, readTokenFile(settings.token_option, settings.token_file));
+  }
   if (settings.tls.empty()) return server;
-  POP_ASSIGN_OR_RETURN(server.tls, tls::loadUserTls(settings.tls_option, settings.tls));
+  const bool has_secret = !server.token.empty() || !server.api_access_key.empty();
+  Result<tls::TlsFiles> files =
+      has_secret ? authorityOf(settings) : tls::loadUserTls(settings.tls_option, settings.tls);
+  if (!files.ok()) return files.status();
+  server.tls = std::move(*files);
   for (const std::string& warning : server.tls->warnings)
     std::fprintf(stderr, "popctl: warning: %s\n", printable(warning).c_str());
   return server;
@@ -137,7 +163,8 @@ std::chrono::milliseconds timeoutOf(const Command& command) {
 
 Surroundings ownSurroundings() {
   return {.variable = [](const char* name) { return std::getenv(name); },
-          .file = [](const std::string& path) { return sys::readFile(path); }};
+          .file = [](const std::string& path) { return sys::readFile(path); },
+          .listens = [](const std::string& path) { return sys::connectPath(path).ok(); }};
 }
 
 int runApp(const std::string& program, const std::vector<std::string>& arguments) {

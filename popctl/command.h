@@ -55,16 +55,30 @@ enum class Action : std::uint8_t {
   kCreateAllocation,
   kListAllocations,
   kRemoveAllocation,
+  // Of who may what (popctl/access_commands.h):
+  kCreateUser,
+  kListUsers,
+  kRemoveUser,
+  kCreateToken,
+  kListTokens,
+  kRemoveToken,
+  kListAudit,
+  kCheckAudit,
 };
 
 inline bool isOfPods(Action action) {
   return action >= Action::kCreatePartition && action <= Action::kRemoveAllocation;
 }
 
+inline bool isOfAccess(Action action) {
+  return action >= Action::kCreateUser && action <= Action::kCheckAudit;
+}
+
 /// Options of all commands.
 struct CommonOptions {
-  std::string server;  ///< as given; empty: see settings.h
-  std::string tls;     ///< likewise
+  std::string server;      ///< as given; empty: see settings.h
+  std::string tls;         ///< likewise
+  std::string token_file;  ///< likewise
   bool json = false;
   bool vipu_json = false;  ///< the JSON of `vipu-cli --showjson` instead
   bool quiet = false;
@@ -122,6 +136,15 @@ struct PodOptions {
   bool replace = false;
 };
 
+/// Of users, tokens and the audit log.
+struct AccessOptions {
+  v1::Role role = v1::ROLE_NONE;  ///< or scope
+  bool vipu_key = false;
+  std::int64_t expires_s = 0;  ///< 0: not said
+  std::string user;
+  int limit = 0;  ///< 0: not said
+};
+
 struct Command {
   Action action = Action::kAbout;
   std::string words;  ///< "cancel job", for messages
@@ -137,6 +160,7 @@ struct Command {
   std::uint64_t since_sequence = 0;
   SubmitOptions submit;
   PodOptions pods;
+  AccessOptions access;
   std::vector<std::string> rest;  ///< options about output, or a job's command line, for poprun's parser
 };
 

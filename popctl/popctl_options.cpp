@@ -13,6 +13,7 @@
 
 #include "common/base/similar_word.h"
 #include "common/base/text.h"
+#include "popctl/access_options.h"
 #include "popctl/pod_options.h"
 #include "popctl/rpc/exit_codes.h"
 #include "popctl/states.h"
@@ -32,6 +33,7 @@ enum Takes : unsigned {
   kControl = 1U << 6,
   kOutput = 1U << 7,  // poprun's options about output
   kPods = 1U << 8,    // those of its action: pod_options.h
+  kAccess = 1U << 9,  // likewise: access_options.h
 };
 
 struct Row {
@@ -90,6 +92,14 @@ constexpr std::array kRows{
     Row{Action::kListAllocations, "list", "allocations", "allocation", "", kNothing, "list allocations"},
     Row{Action::kRemoveAllocation, "remove", "allocation", "allocations", "ALLOCATION", kNothing,
         "remove an allocation"},
+    Row{Action::kCreateUser, "create", "user", "users", "USER", kAccess, "set what a user may do"},
+    Row{Action::kListUsers, "list", "users", "user", "", kNothing, "list users whose role is not the usual one"},
+    Row{Action::kRemoveUser, "remove", "user", "users", "USER", kNothing, "give a user the usual role again"},
+    Row{Action::kCreateToken, "create", "token", "tokens", "", kAccess, "print a token, with which programs are you"},
+    Row{Action::kListTokens, "list", "tokens", "token", "", kNothing, "list your tokens; as an admin, all"},
+    Row{Action::kRemoveToken, "remove", "token", "tokens", "TOKEN", kNothing, "make a token useless, by its id"},
+    Row{Action::kListAudit, "list", "audit", "", "", kAccess, "list who has changed what, the newest first"},
+    Row{Action::kCheckAudit, "check", "audit", "", "", kNothing, "look for changes in the audit log"},
     Row{Action::kCompletion, "completion", "", "", "SHELL", kNothing, "print completions for bash, zsh or fish"},
 };
 // clang-format on
@@ -103,6 +113,8 @@ void addCommon(CLI::App& app, CommonOptions& common) {
       ->type_name("HOST:PORT");
   app.add_option("--tls", common.tls, "ca.pem, and user-NAME.pem with its key: your certificate; POPDIST_TLS")
       ->type_name("DIR");
+  app.add_option("--token-file", common.token_file, "a token of popctl create token; POPCTL_TOKEN_FILE")
+      ->type_name("FILE");
   app.add_flag("--json", common.json, "print the server's answer as JSON");
   app.add_flag("--quiet", common.quiet, "print no line about success");
   app.add_option("--timeout", common.timeout_s,
@@ -153,6 +165,7 @@ void addOwn(CLI::App& app, const Row& row, Command& command) {
   if ((row.takes & kControl) != 0)
     app.add_flag("--control", command.control, "Ctrl-C and Ctrl-Z are for the job");
   if ((row.takes & kPods) != 0) addPodOptions(app, row.action, command.pods);
+  if ((row.takes & kAccess) != 0) addAccessOptions(app, row.action, command.access);
   if ((row.takes & kOutput) != 0)
     app.footer("poprun's options about output follow the job: --tag-output and so on.");
 }
@@ -208,7 +221,8 @@ std::string usage(const CLI::App& app) {
     if (*row.object != '\0') words += ' ' + std::string(row.object);
     if ((row.takes & kSignal) != 0) words += " SIGNAL";
     if ((row.takes & kReasonMust) != 0) words += " --reason TEXT";
-    if ((row.takes & (kFilters | kWatch | kReason | kFollow | kControl | kPods)) != 0) words += " [options]";
+    if ((row.takes & (kFilters | kWatch | kReason | kFollow | kControl | kPods | kAccess)) != 0)
+      words += " [options]";
     text += "  " + words + "\n      " + row.description + '\n';
   }
   const std::string help = app.help();
@@ -354,7 +368,7 @@ std::vector<CommandWords> commandWords() {
 }
 
 std::vector<std::string> commonOptionNames() {
-  return {"--server", "--tls", "--json", "--quiet", "--timeout", "--reconnect", "--help"};
+  return {"--server", "--tls", "--token-file", "--json", "--quiet", "--timeout", "--reconnect", "--help"};
 }
 
 }  // namespace pop::popctl

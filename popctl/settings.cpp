@@ -32,25 +32,35 @@ Result<std::string> addressOf(const Named& named) {
   return host + ':' + std::to_string(port.value());
 }
 
-Status readLine(const std::string& line, const std::string& where, Named& server, Named& tls) {
+struct Found {
+  Named server;
+  Named tls;
+  Named token;
+
+  Named* of(const std::string& key) {
+    return key == "server" ? &server : key == "tls" ? &tls : key == "token-file" ? &token : nullptr;
+  }
+};
+
+Status readLine(const std::string& line, const std::string& where, Found& found) {
   const std::string text(trimmed(line));
   if (text.empty() || text.front() == '#') return {};
   const std::size_t equals = text.find('=');
-  const std::string key(trimmed(text.substr(0, equals)));
-  if (equals == std::string::npos || (key != "server" && key != "tls"))
-    return invalidArgument(where + ": " + inQuotes(text) + " is neither server=HOST:PORT nor tls=DIR");
-  Named& named = key == "server" ? server : tls;
-  if (named.by.empty()) named = {std::string(trimmed(text.substr(equals + 1))), where};
+  Named* const named = found.of(std::string(trimmed(text.substr(0, equals))));
+  if (equals == std::string::npos || named == nullptr)
+    return invalidArgument(where + ": " + inQuotes(text) +
+                           " is none of server=HOST:PORT, tls=DIR and token-file=FILE");
+  if (named->by.empty()) *named = {std::string(trimmed(text.substr(equals + 1))), where};
   return {};
 }
 
-Status readFile(const std::string& path, const Surroundings& here, Named& server, Named& tls) {
+Status readFile(const std::string& path, const Surroundings& here, Found& found) {
   const Result<std::string> text = here.file(path);
   if (text.code() == Code::kNotFound) return {};
   if (!text.ok()) return text.status();
   int number = 0;
   for (const std::string& line : split(text.value(), '\n'))
-    POP_RETURN_IF_ERROR(readLine(line, path + ':' + std::to_string(++number), server, tls));
+    POP_RETURN_IF_ERROR(readLine(line, path + ':' + std::to_string(++number), found));
   return {};
 }
 
@@ -59,6 +69,25 @@ Named given(const std::string& option, const std::string& value, const char* var
   if (!value.empty()) return {value, option};
   const char* const set = here.variable(variable);
   return set != nullptr && *set != '\0' ? Named{set, variable} : Named{};
+}
+
+std::string localSocket(const Surroundings& here) {
+  for (const std::string& path : localSockets(here)) {
+    if (here.listens && here.listens(path)) return "unix:" + path;
+  }
+  return {};
+}
+
+Result<std::string> serverAddress(const Found& found, const Surroundings& here) {
+  const std::string& text = found.server.value;
+  if (text.starts_with("unix:/")) return text;
+  const bool is_local = text == "local";
+  if (!is_local && !found.server.by.empty()) return addressOf(found.server);
+  std::string local = is_local || found.tls.value.empty() ? localSocket(here) : "";
+  if (!local.empty()) return local;
+  if (!is_local) return ServerSettings().address;
+  return unavailable(found.server.by + ": no popdistd listens on this machine, at " +
+                     join(localSockets(here), " or "));
 }
 
 }  // namespace
@@ -76,20 +105,41 @@ std::vector<std::string> configFiles(const Surroundings& here) {
   return files;
 }
 
+std::vector<std::string> localSockets(const Surroundings& here) {
+  std::vector<std::string> sockets{"/run/popdistd/popdistd.sock"};
+  const char* const state = here.variable("XDG_STATE_HOME");
+  const char* const home = here.variable("HOME");
+  std::string directory;
+  if (state != nullptr && *state == '/')
+    directory = state;
+  else if (home != nullptr && *home == '/')
+    directory = std::string(home) + "/.local/state";
+  for (const std::string& above : {directory, std::string("/var/lib")}) {
+    if (above.empty()) continue;
+    sockets.push_back(above + "/popdistd/popdistd.sock");
+    sockets.push_back(above + "/popdistd-dev/popdistd.sock");
+  }
+  return sockets;
+}
+
 Result<ServerSettings> serverSettings(const CommonOptions& options, const Surroundings& here) {
-  Named server = given("--server", options.server, "POPDIST_SERVER", here);
-  Named tls = given("--tls", options.tls, "POPDIST_TLS", here);
+  Found found{given("--server", options.server, "POPDIST_SERVER", here),
+              given("--tls", options.tls, "POPDIST_TLS", here),
+              given("--token-file", options.token_file, "POPCTL_TOKEN_FILE", here)};
   for (const std::string& file : configFiles(here)) {
-    if (!server.by.empty() && !tls.by.empty()) break;
-    POP_RETURN_IF_ERROR(readFile(file, here, server, tls));
+    if (!found.server.by.empty() && !found.tls.by.empty() && !found.token.by.empty()) break;
+    POP_RETURN_IF_ERROR(readFile(file, here, found));
   }
   ServerSettings settings;
-  if (!server.by.empty()) {
-    POP_ASSIGN_OR_RETURN(settings.address, addressOf(server));
+  POP_ASSIGN_OR_RETURN(settings.address, serverAddress(found, here));
+  const bool is_local = settings.address.starts_with("unix:");
+  if (!found.tls.value.empty() && !is_local) {
+    settings.tls = found.tls.value;
+    settings.tls_option = found.tls.by;
   }
-  if (!tls.value.empty()) {
-    settings.tls = tls.value;
-    settings.tls_option = tls.by;
+  if (!found.token.value.empty()) {
+    settings.token_file = found.token.value;
+    settings.token_option = found.token.by;
   }
   return settings;
 }

@@ -33,11 +33,18 @@ std::vector<std::string> poprunWords(const Command& command, const ServerSetting
   return words;
 }
 
+// Where popctl's token is, is nothing for the job.
+void removeOwnVariable(std::vector<model::Variable>& variables) {
+  std::erase_if(variables, [](const model::Variable& each) { return each.name == "POPCTL_TOKEN_FILE"; });
+}
+
 // Programs run elsewhere, where "here" means something else.
 model::JobSpec specForOthers(model::JobSpec spec) {
   const std::string here = workingDirectory();
+  removeOwnVariable(spec.environment);
   for (model::Program& program : spec.programs) {
     if (program.working_directory.empty()) program.working_directory = here;
+    removeOwnVariable(program.environment);
   }
   spec.stdin_policy = {.who = model::StdinPolicy::Who::kNone};
   return spec;

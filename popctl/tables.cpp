@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "popctl/access_tables.h"
 #include "popctl/states.h"
 #include "poprun/cli/shell_words.h"
 
@@ -167,6 +168,8 @@ std::string aboutText(const v1::AboutReply& about, const std::string& server) {
                  {"started", timeText(about.has_started(), about.started())},
                  {"starts so far", std::to_string(about.epoch())},
                  {"you are", printable(about.user())},
+                 {"your role", roleText(about.role())},
+                 {"known by", knownByText(about.known_by())},
                  {"warnings", join(wordsOf(about.warnings()), "; ")}});
 }
 

@@ -16,10 +16,10 @@ struct Flag {
 };
 struct Setting {
   std::string_view word;
-  std::string VipuWords::*to;  // null: it changes nothing here
+  std::string VipuWords::*to;
 };
 
-// Who asks is known by a certificate, so that a user id and its key say nothing; -a is for all end points.
+// -a is for all end points.
 constexpr std::array kFlags{
     Flag{"-a", nullptr},
     Flag{"--showjson", &VipuWords::json},
@@ -27,9 +27,9 @@ constexpr std::array kFlags{
     Flag{"--version", &VipuWords::own_version},
 };
 constexpr std::array kSettings{
-    Setting{"--api-host", &VipuWords::host}, Setting{"-H", &VipuWords::host},
-    Setting{"--api-port", &VipuWords::port}, Setting{"--config", &VipuWords::config},
-    Setting{"--api-user-id", nullptr},       Setting{"--api-access-key", nullptr},
+    Setting{"--api-host", &VipuWords::host},       Setting{"-H", &VipuWords::host},
+    Setting{"--api-port", &VipuWords::port},       Setting{"--config", &VipuWords::config},
+    Setting{"--api-user-id", &VipuWords::user_id}, Setting{"--api-access-key", &VipuWords::access_key},
 };
 
 const Flag* flagOf(std::string_view word) {
@@ -65,6 +65,8 @@ Status readLine(std::string_view line, const std::string& where, VipuConfig& con
   const std::string value = unquoted(trimmed(text.substr(equals + 1)));
   if (key == "api-host") config.host = value;
   if (key == "api-port") config.port = value;
+  if (key == "api-user-id") config.user_id = value;
+  if (key == "api-access-key") config.access_key = value;
   return {};
 }
 
@@ -100,7 +102,7 @@ Result<VipuWords> parseVipuWords(const std::vector<std::string>& words) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos && i + 1 == words.size()) return invalidArgument(word + " needs a value");
     const std::string value = equals == std::string::npos ? words[++i] : word.substr(equals + 1);
-    if (setting->to != nullptr) parsed.*setting->to = value;
+    parsed.*setting->to = value;
   }
   return parsed;
 }
@@ -113,23 +115,32 @@ Result<VipuConfig> parseVipuConfig(const std::string& text, const std::string& p
   return config;
 }
 
+// A key is sent only to the server that it was made for, unless the command line names both.
 Result<ServerSettings> vipuServerSettings(const VipuWords& words, CommonOptions common,
                                           const Surroundings& here) {
-  if (!common.server.empty()) return serverSettings(common, here);  // popctl's own option
   const char* const variable = here.variable("VIPU_CLI_API_HOST");
   std::string host = words.host;
   if (host.empty() && variable != nullptr) host = variable;
   std::string port = words.port;
-  if (host.empty() || port.empty() || !words.config.empty()) {
+  VipuWords said = words;
+  const bool is_popctls = !common.server.empty();  // its own option
+  if (!is_popctls) {
     POP_ASSIGN_OR_RETURN(const VipuConfig config, readConfig(words, here));
-    if (port.empty() && (host.empty() || host == config.host)) port = config.port;
+    if (host.empty() || host == config.host) {
+      if (port.empty()) port = config.port;
+      if (said.user_id.empty()) said.user_id = config.user_id;
+      if (said.access_key.empty()) said.access_key = config.access_key;
+    }
     if (host.empty()) host = config.host;
   }
-  if (host.empty() && port.empty()) return serverSettings(common, here);
-  common.server = (host.empty() ? "localhost" : host) + (port.empty() ? "" : ':' + port);
   Surroundings without_files = here;
   without_files.file = [](const std::string& path) { return Status(Code::kNotFound, path); };
-  return serverSettings(common, without_files);
+  const bool is_vipus = !is_popctls && !(host.empty() && port.empty());
+  if (is_vipus) common.server = (host.empty() ? "localhost" : host) + (port.empty() ? "" : ':' + port);
+  POP_ASSIGN_OR_RETURN(ServerSettings settings, serverSettings(common, is_vipus ? without_files : here));
+  settings.api_user_id = said.user_id;
+  settings.api_access_key = said.access_key;
+  return settings;
 }
 
 }  // namespace pop::popctl

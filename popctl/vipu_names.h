@@ -20,6 +20,8 @@ struct VipuWords {
   std::string host;  ///< empty: not said, as all of these
   std::string port;
   std::string config;
+  std::string user_id;
+  std::string access_key;
   bool json = false;
   bool server_version = false;
   bool own_version = false;
@@ -33,6 +35,8 @@ Result<VipuWords> parseVipuWords(const std::vector<std::string>& words);
 struct VipuConfig {
   std::string host;
   std::string port;
+  std::string user_id;
+  std::string access_key;
 };
 
 /// kInvalidArgument names `path`'s line that says something else.

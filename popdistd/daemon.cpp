@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/daemon.h"
 
-#include <pwd.h>
 #include <unistd.h>
 
-#include <array>
 #include <csignal>
 #include <memory>
 #include <utility>
 
 #include "common/sys/process_setup.h"
 #include "common/tls/host_tls.h"
+#include "popdistd/local_socket.h"
 #include "popdistd/rpc/rpc_server.h"
 #include "popdistd/systemd.h"
 #include "popdistd/web/http_server.h"
@@ -36,7 +35,7 @@ class Daemon {
       : loop_(loop),
         parts_(parts),
         options_(options),
-        routes_(parts.served.api, parts.served.pods, parts.metrics) {}
+        routes_(parts.served.api, parts.served.pods, parts.metrics, parts.served.access, parts.sessions) {}
 
   Status start() {
     POP_ASSIGN_OR_RETURN(std::optional<tls::TlsFiles> files, certificatesOf(options_));
@@ -46,21 +45,29 @@ class Daemon {
                             {.address = options_.http->address,
                              .port = options_.http->port,
                              .tls = files,
-                             .own_user = ownUser()});
+                             .identify = parts_.identify});
       if (!http.ok()) return cannotListen("--http", *options_.http, http.status());
       http_ = std::move(*http);
+    }
+    if (!options_.socket.empty()) {
+      Result<std::unique_ptr<LocalSocket>> local = LocalSocket::listen(loop_, options_.socket);
+      if (!local.ok() && options_.socket_named) return local.status();
+      local.ok()
+          ? static_cast<void>(local_ = std::move(*local))
+          : log::warning("users of this machine need a certificate or a token: " + local.status().message());
     }
     // Last, since it cannot be undone without the loop.
     Result<std::unique_ptr<RpcServer>> rpc = RpcServer::start(loop_, parts_.served,
                                                               {.address = options_.listen.address,
                                                                .port = options_.listen.port,
                                                                .tls = std::move(files),
-                                                               .own_user = ownUser()});
+                                                               .identify = parts_.identify});
     if (!rpc.ok()) return cannotListen("--listen", options_.listen, rpc.status());
     rpc_ = std::move(*rpc);
     log::info("popdistd listens at " + textOf({options_.listen.address, rpc_->port()}) +
               (http_ ? ", for HTTP at " + textOf({options_.http->address, http_->port()}) : "") +
-              (options_.tls_directory.empty() ? ", without TLS" : ""));
+              (options_.tls_directory.empty() ? ", without TLS" : "") +
+              (local_ ? ", and for users of this machine at " + options_.socket : ""));
     return {};
   }
 
@@ -69,6 +76,10 @@ class Daemon {
       signal.number == SIGHUP ? reload() : stop(signal.number);
     });
     const Watchdog watchdog(loop_);
+    if (local_)
+      local_->accept([this](sys::Fd connection, const std::string& user) {
+        return rpc_->addLocal(std::move(connection), user);
+      });
     notifyReady();
     if (parts_.listening) parts_.listening(rpc_->port());
     loop_.run();
@@ -99,6 +110,7 @@ class Daemon {
                                    "; jobs go on, so connect again");
     log::info(why.message());
     if (parts_.stopping) parts_.stopping(why);
+    local_.reset();
     running_servers_ = http_ ? 2 : 1;
     const auto stopped = [this] {
       if (--running_servers_ == 0) loop_.stop();
@@ -112,6 +124,7 @@ class Daemon {
   const DaemonOptions& options_;
   Routes routes_;
   std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<LocalSocket> local_;
   std::unique_ptr<RpcServer> rpc_;
   int running_servers_ = 0;
   bool stopping_ = false;
@@ -120,11 +133,7 @@ class Daemon {
 }  // namespace
 
 std::string ownUser() {
-  std::array<char, 16384> memory{};
-  passwd entry{};
-  passwd* found = nullptr;
-  ::getpwuid_r(::geteuid(), &entry, memory.data(), memory.size(), &found);
-  return found == nullptr ? std::to_string(::geteuid()) : found->pw_name;
+  return unixUserName(::geteuid()).value_or(std::to_string(::geteuid()));
 }
 
 Status checkListening(const std::string& option, const os::Place& place, const DaemonOptions& options,

@@ -15,6 +15,7 @@
 #include "common/os/epoll_loop.h"
 #include "common/os/place.h"
 #include "popdistd/api/served.h"
+#include "popdistd/web/login.h"
 
 namespace pop::popdistd {
 
@@ -24,6 +25,8 @@ struct DaemonOptions {
   std::string advertised_host;                                   ///< by which clients and jobs reach it
   std::string tls_directory;                                     ///< empty: no TLS
   std::string state_directory;
+  std::string socket;         ///< path, for users of this machine; empty: none
+  bool socket_named = false;  ///< by the user: then it has to be there
   bool insecure = false;
   bool dev = false;                  ///< with certificates and a host of its own
   std::uint32_t keep_days = 30;      ///< jobs that have ended; 0: no limit
@@ -36,6 +39,8 @@ struct DaemonOptions {
 struct DaemonParts {
   Served served;
   std::function<std::string()> metrics;                  ///< the text of /metrics
+  Identify identify;                                     ///< outlives runDaemon(), too
+  Sessions sessions = {};                                ///< of browsers
   std::function<void(int port)> listening = {};          ///< clients and hosts can connect to this port
   std::function<void(const Status& why)> stopping = {};  ///< all calls are about to end
 };

@@ -27,9 +27,18 @@ std::string defaultState(const char* name) {
   return home == nullptr ? "" : std::string(home) + "/.local/state/" + name;
 }
 
+// systemd makes a directory that all users can see.
+std::string defaultSocket(const std::string& state) {
+  const char* const runtime = std::getenv("RUNTIME_DIRECTORY");
+  const bool is_there =
+      runtime != nullptr && *runtime == '/' && std::string(runtime).find(':') == std::string::npos;
+  return (is_there ? std::string(runtime) : state) + "/popdistd.sock";
+}
+
 struct Words {
   std::string listen = "127.0.0.1:8090";
   std::string http = "127.0.0.1:8091";
+  std::string socket;
   std::string log_level = "info";
 };
 
@@ -50,6 +59,10 @@ void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
   app.add_option("--state", options.state_directory, "directory of what must not be forgotten")
       ->type_name("DIR")
       ->capture_default_str();
+  app.add_option("--socket", words.socket,
+                 "for users of this machine, who need no certificate there: popdistd.sock in "
+                 "$RUNTIME_DIRECTORY, else in the directory of --state; none turns it off")
+      ->type_name("PATH");
   app.add_option("--admin", options.admins,
                  "a user who may do everything, as popdistd's own may; may be repeated")
       ->type_name("NAME")
@@ -107,6 +120,9 @@ std::variant<DaemonOptions, int> parseDaemonOptions(const std::vector<std::strin
     options.state_directory = defaultState(options.dev ? "popdistd-dev" : "popdistd");
   if (options.state_directory.empty())
     return complain("neither --state nor HOME says where to keep its state");
+  options.socket = words.socket.empty() ? defaultSocket(options.state_directory) : words.socket;
+  options.socket_named = !words.socket.empty();
+  if (options.socket == "none") options.socket.clear();
   return options;
 }
 

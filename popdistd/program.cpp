@@ -11,6 +11,7 @@
 #include "common/log/log.h"
 #include "common/sys/host_name.h"
 #include "common/sys/random_name.h"
+#include "popdistd/access/access.h"
 #include "popdistd/access/issuer.h"
 #include "popdistd/daemon.h"
 #include "popdistd/daemon_options.h"
@@ -40,32 +41,51 @@ Status serve(DaemonOptions options) {
   if (!options.tls_directory.empty()) {
     POP_ASSIGN_OR_RETURN(issuer, issuerFrom(options.tls_directory));
   }
+  Accounts accounts({.own_user = ownUser(),
+                     .admins = {options.admins.begin(), options.admins.end()},
+                     .random_name = [] { return sys::randomName(); }});
+  POP_RETURN_IF_ERROR(accounts.load(*store));
   os::EpollLoop loop;
   CoreSettings settings{
       .random_name = [] { return sys::randomName(); },
       .version = contract::kVersion,
-      .admins = {options.admins.begin(), options.admins.end()},
+      .is_admin = [&accounts](const std::string& user) { return accounts.roleOf(user) == v1::ROLE_ADMIN; },
       .issue = issuer,
       .retention = {.age = std::chrono::hours(24) * options.keep_days, .most_jobs = options.keep_jobs},
       .temporary_directory = options.state_directory,
       .vipu_server = {options.advertised_host, options.listen.port},
       .audit = [](const std::string& line) { log::warning(line); },
       .give_up = giveUp};
-  settings.admins.insert(ownUser());
   POP_ASSIGN_OR_RETURN(const std::unique_ptr<DaemonCore> core,
                        DaemonCore::start(loop, *store, std::move(settings)));
   Pods& pods = core->pods();
   if (dev) POP_RETURN_IF_ERROR(pods.addDefaultInventory(sys::hostName()));
-  return runDaemon(loop,
-                   {.served = {*core, *core, pods.api(), pods.vipu()},
-                    .metrics = [] { return std::string(); },
-                    .listening =
-                        [&dev, &core](int port) {
-                          core->listensAt(port);
-                          if (dev) dev->start(port);
-                        },
-                    .stopping = [&pods](const Status& why) { pods.stopping(why); }},
-                   options);
+  Access access({.loop = loop,
+                 .store = *store,
+                 .commits = core->commits(),
+                 .accounts = accounts,
+                 .api = *core,
+                 .pods = pods.api(),
+                 .vipu = pods.vipu(),
+                 .random_name = [] { return sys::randomName(); },
+                 .audit_file = options.state_directory + "/audit.jsonl"});
+  POP_RETURN_IF_ERROR(access.start());
+  return runDaemon(
+      loop,
+      {.served = {access.api(), *core, access.pods(), access.vipu(), &access.access()},
+       .metrics = [] { return std::string(); },
+       .identify = [&accounts](const Peer& peer,
+                               const Credentials& said) { return accounts.identify(peer, said); },
+       .sessions = {.begin = [&accounts](const std::string& token,
+                                         const Peer& peer) { return accounts.beginSession(token, peer); },
+                    .end = [&accounts](const std::string& session) { accounts.endSession(session); }},
+       .listening =
+           [&dev, &core](int port) {
+             core->listensAt(port);
+             if (dev) dev->start(port);
+           },
+       .stopping = [&pods](const Status& why) { pods.stopping(why); }},
+      options);
 }
 
 }  // namespace

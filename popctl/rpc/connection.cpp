@@ -4,8 +4,10 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
+#include <grpcpp/support/client_interceptor.h>
 
 #include <utility>
+#include <vector>
 
 namespace pop::popctl {
 namespace {
@@ -32,6 +34,52 @@ std::shared_ptr<grpc::ChannelCredentials> credentials(const std::optional<tls::T
   return grpc::SslCredentials({files->authority_pem, files->key_pem, files->certificate_pem});
 }
 
+std::string targetOf(const std::string& address) {
+  return address.starts_with("unix:") ? address : "dns:///" + address;
+}
+
+// Says in each call who asks, besides a certificate.
+class SaysWho final : public grpc::experimental::Interceptor {
+ public:
+  explicit SaysWho(const Server& server) : server_(server) {}
+
+  void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
+    if (methods->QueryInterceptionHookPoint(
+            grpc::experimental::InterceptionHookPoints::PRE_SEND_INITIAL_METADATA)) {
+      auto& metadata = *methods->GetSendInitialMetadata();
+      if (!server_.token.empty()) metadata.emplace("authorization", "Bearer " + server_.token);
+      if (!server_.api_user_id.empty()) metadata.emplace("api-user-id", server_.api_user_id);
+      if (!server_.api_access_key.empty()) metadata.emplace("api-access-key", server_.api_access_key);
+    }
+    methods->Proceed();
+  }
+
+ private:
+  const Server& server_;
+};
+
+class SaysWhoFactory final : public grpc::experimental::ClientInterceptorFactoryInterface {
+ public:
+  explicit SaysWhoFactory(const Server& server) : server_(server) {}
+  grpc::experimental::Interceptor* CreateClientInterceptor(grpc::experimental::ClientRpcInfo*) override {
+    return new SaysWho(server_);  // gRPC's from now on
+  }
+
+ private:
+  const Server& server_;
+};
+
+// `server` outlives the channel.
+std::shared_ptr<grpc::Channel> channelTo(const Server& server) {
+  const std::string target = targetOf(server.address);
+  if (server.token.empty() && server.api_user_id.empty() && server.api_access_key.empty())
+    return grpc::CreateCustomChannel(target, credentials(server.tls), arguments());
+  std::vector<std::unique_ptr<grpc::experimental::ClientInterceptorFactoryInterface>> factories;
+  factories.push_back(std::make_unique<SaysWhoFactory>(server));
+  return grpc::experimental::CreateCustomChannelWithInterceptors(target, credentials(server.tls), arguments(),
+                                                                 std::move(factories));
+}
+
 // UNAUTHENTICATED has no code of ours.
 Code codeOf(grpc::StatusCode code) {
   return code == grpc::StatusCode::UNAUTHENTICATED ? Code::kPermissionDenied : static_cast<Code>(code);
@@ -46,9 +94,7 @@ bool neverConnected(const grpc::Status& status) {
 }  // namespace
 
 Connection::Connection(Server which)
-    : server(std::move(which)),
-      channel(grpc::CreateCustomChannel("dns:///" + server.address, credentials(server.tls), arguments())),
-      stub(v1::Controller::NewStub(channel)) {}
+    : server(std::move(which)), channel(channelTo(server)), stub(v1::Controller::NewStub(channel)) {}
 
 Status fromGrpc(const grpc::Status& status, const Server& server) {
   if (status.ok()) return {};
@@ -56,7 +102,10 @@ Status fromGrpc(const grpc::Status& status, const Server& server) {
   const std::string& words = status.error_message();
   if (code == Code::kUnavailable && neverConnected(status)) {
     return {code, "popdistd cannot be reached at " + server.address +
-                      (server.tls ? " with TLS" : " without TLS") + " (--server, --tls): " + words};
+                      (server.address.starts_with("unix:") ? ""
+                       : server.tls                        ? " with TLS"
+                                                           : " without TLS") +
+                      " (--server, --tls): " + words};
   }
   if (code == Code::kDeadlineExceeded)
     return {code, "no answer from " + server.address + " within --timeout"};

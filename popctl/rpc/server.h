@@ -12,8 +12,11 @@
 namespace pop::popctl {
 
 struct Server {
-  std::string address;                 ///< "HOST:PORT"
-  std::optional<tls::TlsFiles> tls;    ///< the user's; missing: without TLS
+  std::string address;               ///< "HOST:PORT", or "unix:PATH"
+  std::optional<tls::TlsFiles> tls;  ///< the user's; missing: without TLS
+  std::string token;                 ///< "pop_…"; empty: none
+  std::string api_user_id;           ///< V-IPU's, with the next; empty: none
+  std::string api_access_key;
   std::chrono::seconds reconnect{60};  ///< how long a lost connection is tried again
 };
 

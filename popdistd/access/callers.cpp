@@ -16,14 +16,9 @@ bool namesUser(const Peer& peer) {
 
 }  // namespace
 
-Result<Caller> callerOf(const Peer& peer, const std::string& own_user) {
-  Caller caller{own_user, peer.port.empty() ? peer.address : peer.address + " port " + peer.port};
-  if (!peer.has_tls) return caller;
-  POP_ASSIGN_OR_RETURN(caller.user, tls::userFromUris(peer.uris));
-  return caller;
-}
-
 Status checkMayJoin(const Peer& peer, const std::string& host) {
+  if (!peer.unix_user.empty())
+    return {Code::kPermissionDenied, "a host joins by popdistd's address, not by its local socket"};
   if (!peer.has_tls) return {};
   if (namesUser(peer))
     return {Code::kPermissionDenied,

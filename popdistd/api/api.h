@@ -8,18 +8,13 @@
 #include <string>
 
 #include "common/base/status.h"
+#include "popdistd/api/caller.h"
 #include "popdistd/api/source.h"
 #include "proto/popdist/v1/controller.pb.h"
 
 namespace pop::popdistd {
 
 namespace v1 = ::popdist::v1;
-
-/// Who asks, as the transport has found out.
-struct Caller {
-  std::string user;  ///< of the certificate, or popdistd's own user where there is no TLS
-  std::string peer;  ///< address, for the log
-};
 
 /// Called once, on the loop's thread; possibly before the call that was given it returns.
 template <typename T>

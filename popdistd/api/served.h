@@ -2,6 +2,7 @@
 // All that the daemon serves: what its transports carry.
 #pragma once
 
+#include "popdistd/api/access_api.h"
 #include "popdistd/api/api.h"
 #include "popdistd/api/host_gate.h"
 #include "popdistd/api/pods_api.h"
@@ -15,6 +16,7 @@ struct Served {
   HostGate& gate;
   PodsApi& pods;
   VipuApi& vipu;
+  AccessApi* access = nullptr;  ///< null: it is not served
 };
 
 }  // namespace pop::popdistd

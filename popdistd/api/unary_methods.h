@@ -3,6 +3,7 @@
 // these tables. Left out are those that take time (job_wait.h) and those that stream.
 #pragma once
 
+#include "popdistd/api/access_api.h"
 #include "popdistd/api/api.h"
 #include "popdistd/api/pods_api.h"
 
@@ -45,6 +46,19 @@ void forEachUnaryPodsMethod(Visit&& visit) {
   visit("ListAllocations", &PodsApi::listAllocations);
   visit("ListPartitions", &PodsApi::listPartitions);
   visit("ReleasePartition", &PodsApi::releasePartition);
+}
+
+/// The same for AccessApi, by the names in access.proto.
+template <typename Visit>
+void forEachUnaryAccessMethod(Visit&& visit) {
+  visit("CreateUser", &AccessApi::createUser);
+  visit("ListUsers", &AccessApi::listUsers);
+  visit("RemoveUser", &AccessApi::removeUser);
+  visit("CreateToken", &AccessApi::createToken);
+  visit("ListTokens", &AccessApi::listTokens);
+  visit("RemoveToken", &AccessApi::removeToken);
+  visit("ListAudit", &AccessApi::listAudit);
+  visit("CheckAudit", &AccessApi::checkAudit);
 }
 
 }  // namespace pop::popdistd

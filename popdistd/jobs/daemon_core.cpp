@@ -73,23 +73,24 @@ DaemonCore::DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::str
 }
 
 PodHooks DaemonCore::podHooks() {
-  return {.is_admin = [this](const std::string& user) { return settings_.admins.contains(user); },
-          .changed = [this] { lives_.scheduleSoon(); },
-          .cancel =
-              [this](std::int64_t id, const std::string& why) {
-                if (Job* const job = jobs_.find(id)) lives_.cancel(*job, why);
-              },
-          .is_over =
-              [this](std::int64_t id) {
-                const Job* const job = jobs_.find(id);
-                return job == nullptr ? !is_unreadable_.contains(id) : job->state() == v1::JOB_ENDED;
-              },
-          .is_down =
-              [this](const std::string& name) {
-                const Host* const host = hosts_.find(name);
-                return host != nullptr && host->info().state() == v1::HOST_DOWN;
-              },
-          .audit = settings_.audit};
+  return {
+      .is_admin = [this](const std::string& user) { return settings_.is_admin && settings_.is_admin(user); },
+      .changed = [this] { lives_.scheduleSoon(); },
+      .cancel =
+          [this](std::int64_t id, const std::string& why) {
+            if (Job* const job = jobs_.find(id)) lives_.cancel(*job, why);
+          },
+      .is_over =
+          [this](std::int64_t id) {
+            const Job* const job = jobs_.find(id);
+            return job == nullptr ? !is_unreadable_.contains(id) : job->state() == v1::JOB_ENDED;
+          },
+      .is_down =
+          [this](const std::string& name) {
+            const Host* const host = hosts_.find(name);
+            return host != nullptr && host->info().state() == v1::HOST_DOWN;
+          },
+      .audit = settings_.audit};
 }
 
 DaemonCore::~DaemonCore() {
@@ -163,6 +164,8 @@ void DaemonCore::about(const Caller& caller, v1::Nothing, Reply<v1::AboutReply> 
   about.set_epoch(epoch_);
   *about.mutable_started() = timestamp(started_);
   about.set_user(caller.user);
+  about.set_role(caller.role);
+  about.set_known_by(caller.known_by);
   about.set_revision(revisions_.current());
   if (!load_problem_.ok()) about.add_warnings("the store could not be read: " + load_problem_.message());
   if (const Status& last = commits_.last(); !last.ok())
@@ -174,7 +177,7 @@ void DaemonCore::about(const Caller& caller, v1::Nothing, Reply<v1::AboutReply> 
 }
 
 void DaemonCore::checkStore(const Caller& caller, v1::Nothing, Reply<v1::CheckStoreReply> reply) {
-  if (const Status allowed = checkAdmin(caller, "check the store"); !allowed.ok()) return reply(allowed);
+  if (const Status allowed = checkManages(caller, "check the store"); !allowed.ok()) return reply(allowed);
   const Result<StoreCheck> check = store_.check();
   if (!check.ok()) return reply(check.status());
   v1::CheckStoreReply found;
@@ -186,7 +189,7 @@ void DaemonCore::checkStore(const Caller& caller, v1::Nothing, Reply<v1::CheckSt
 }
 
 void DaemonCore::backup(const Caller& caller, v1::Nothing, Reply<std::string> reply) {
-  if (const Status allowed = checkAdmin(caller, "copy the store"); !allowed.ok()) return reply(allowed);
+  if (const Status allowed = checkManages(caller, "copy the store"); !allowed.ok()) return reply(allowed);
   const std::string path = settings_.temporary_directory + "/backup-" + settings_.random_name();
   commits_.whenDurable([this, path, reply](const Status& status) {
     if (!status.ok()) return reply(status);

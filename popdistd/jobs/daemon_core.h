@@ -28,8 +28,8 @@ struct CoreSettings {
   WallClock clock = [] { return std::chrono::system_clock::now(); };
   std::function<std::string()> random_name;  ///< a new one each time
   std::string version;
-  std::set<std::string> admins;  ///< who may do everything; others see everything, and control their own jobs
-  IssueCredentials issue;        ///< null: jobs have one host each
+  std::function<bool(const std::string& user)> is_admin;  ///< who may use every allocation
+  IssueCredentials issue;                                 ///< null: jobs have one host each
   HostTimes host_times;
   RetentionSettings retention;
   std::string temporary_directory;  ///< for copies of the store
@@ -75,6 +75,9 @@ class DaemonCore final : public Api, public HostGate {
   /// Clusters and partitions: PodsApi, VipuApi.
   Pods& pods() { return pods_; }
 
+  /// For what is to be durable together with what the core writes.
+  Commits& commits() { return commits_; }
+
   /// Where it listens: what jobs are told from now on. For a port that was not known at the start.
   void listensAt(int port) { vipu_server_.port = port; }
 
@@ -94,9 +97,11 @@ class DaemonCore final : public Api, public HostGate {
   Status mayForget(const Job& job);
   void forgetNow(const Job& job);
   PodHooks podHooks();
-  bool isAdmin(const Caller& caller) const { return settings_.admins.contains(caller.user); }
-  Status checkAdmin(const Caller& caller, const std::string& what) const;
-  /// The caller's own, or any for an admin.
+  // Which call is whose is decided in front of this (popdistd/access/policy.h); here, those are kept out who
+  // manage nothing, should a call ever come by another way.
+  static bool manages(const Caller& caller) { return caller.role >= v1::ROLE_OPERATOR; }
+  static Status checkManages(const Caller& caller, const std::string& what);
+  /// The caller's own, or any for who manages the cluster.
   Result<Job*> controlled(const Caller& caller, const v1::JobRef& ref);
   /// Answers with the job once what has been written is durable.
   void replyWhenDurable(std::int64_t job, Reply<v1::JobInfo> reply);

@@ -8,10 +8,10 @@
 
 namespace pop::popdistd {
 
-Status DaemonCore::checkAdmin(const Caller& caller, const std::string& what) const {
-  if (isAdmin(caller)) return {};
+Status DaemonCore::checkManages(const Caller& caller, const std::string& what) {
+  if (manages(caller)) return {};
   return {Code::kPermissionDenied,
-          "user " + inQuotes(caller.user) + " may not " + what + ": that is for admins (popdistd --admin)"};
+          "user " + inQuotes(caller.user) + " may not " + what + ": that is for operators and admins"};
 }
 
 Result<Host*> DaemonCore::hostOf(const v1::HostRef& ref) {
@@ -33,7 +33,7 @@ void DaemonCore::getHost(const Caller&, v1::HostRef ref, Reply<v1::HostInfo> rep
 }
 
 void DaemonCore::drain(const Caller& caller, v1::DrainRequest request, Reply<v1::HostInfo> reply) {
-  if (const Status allowed = checkAdmin(caller, "drain hosts"); !allowed.ok()) return reply(allowed);
+  if (const Status allowed = checkManages(caller, "drain hosts"); !allowed.ok()) return reply(allowed);
   const Result<Host*> host = hostOf(request.host());
   if (!host.ok()) return reply(host.status());
   if (request.reason().empty())
@@ -43,7 +43,7 @@ void DaemonCore::drain(const Caller& caller, v1::DrainRequest request, Reply<v1:
 }
 
 void DaemonCore::resume(const Caller& caller, v1::HostRef ref, Reply<v1::HostInfo> reply) {
-  if (const Status allowed = checkAdmin(caller, "resume hosts"); !allowed.ok()) return reply(allowed);
+  if (const Status allowed = checkManages(caller, "resume hosts"); !allowed.ok()) return reply(allowed);
   const Result<Host*> host = hostOf(ref);
   if (!host.ok()) return reply(host.status());
   hosts_.resume(*host.value());
@@ -51,7 +51,7 @@ void DaemonCore::resume(const Caller& caller, v1::HostRef ref, Reply<v1::HostInf
 }
 
 void DaemonCore::removeHost(const Caller& caller, v1::HostRef ref, Reply<v1::Nothing> reply) {
-  if (const Status allowed = checkAdmin(caller, "remove hosts"); !allowed.ok()) return reply(allowed);
+  if (const Status allowed = checkManages(caller, "remove hosts"); !allowed.ok()) return reply(allowed);
   const Result<Host*> host = hostOf(ref);
   if (!host.ok()) return reply(host.status());
   if (host.value()->channel != nullptr)

@@ -64,7 +64,7 @@ void DaemonCore::replyWhenDurable(std::int64_t id, Reply<v1::JobInfo> reply) {
 
 Result<Job*> DaemonCore::controlled(const Caller& caller, const v1::JobRef& ref) {
   POP_ASSIGN_OR_RETURN(Job* const job, jobs_.find(ref, caller.user));
-  if (job->info().user() == caller.user || isAdmin(caller)) return job;
+  if (job->info().user() == caller.user || manages(caller)) return job;
   return Status(Code::kPermissionDenied,
                 "job " + std::to_string(job->id()) + " belongs to user " + inQuotes(job->info().user()));
 }

@@ -6,10 +6,11 @@
 
 namespace pop::popdistd {
 
-Status PodAccess::checkAdmin(const Caller& caller, const std::string& what) const {
-  if (isAdmin(caller.user)) return {};
+// Which call is whose is decided in front of this (popdistd/access/policy.h).
+Status PodAccess::checkManages(const Caller& caller, const std::string& what) {
+  if (caller.role >= v1::ROLE_OPERATOR) return {};
   return {Code::kPermissionDenied,
-          "user " + inQuotes(caller.user) + " may not " + what + ": that is for admins (popdistd --admin)"};
+          "user " + inQuotes(caller.user) + " may not " + what + ": that is for operators and admins"};
 }
 
 bool PodAccess::mayUse(const std::string& user, const vipu::Allocation& allocation) const {

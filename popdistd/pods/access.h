@@ -18,7 +18,7 @@ class PodAccess {
 
   bool isAdmin(const std::string& user) const { return is_admin_(user); }
   /// `what`: "create clusters".
-  Status checkAdmin(const Caller& caller, const std::string& what) const;
+  static Status checkManages(const Caller& caller, const std::string& what);
 
   /// For PartitionTable, where nobody may use everything.
   std::string inTable(const Caller& caller) const { return isAdmin(caller.user) ? "" : caller.user; }

@@ -24,9 +24,9 @@ void PodsService::answer(const Status& done, Reply<v1::Nothing> reply) {
   answer<v1::Nothing>(done, std::move(reply), [] { return v1::Nothing(); });
 }
 
-Status PodsService::byAdmin(const Caller& caller, const std::string& what,
-                            const std::function<Status()>& act) {
-  POP_RETURN_IF_ERROR(parts_.access.checkAdmin(caller, what));
+Status PodsService::byManager(const Caller& caller, const std::string& what,
+                              const std::function<Status()>& act) {
+  POP_RETURN_IF_ERROR(PodAccess::checkManages(caller, what));
   return act();
 }
 
@@ -34,12 +34,12 @@ Status PodsService::byAdmin(const Caller& caller, const std::string& what,
 
 void PodsService::createCluster(const Caller& caller, v1::ClusterInfo cluster, Reply<v1::ClusterInfo> reply) {
   const Status done =
-      byAdmin(caller, "create clusters", [&] { return parts_.inventory.addCluster(cluster); });
+      byManager(caller, "create clusters", [&] { return parts_.inventory.addCluster(cluster); });
   answer<v1::ClusterInfo>(done, std::move(reply), [&] { return parts_.inventory.showCluster(cluster.id()); });
 }
 
 void PodsService::removeCluster(const Caller& caller, v1::ClusterRef cluster, Reply<v1::Nothing> reply) {
-  answer(byAdmin(caller, "remove clusters", [&] { return parts_.inventory.removeCluster(cluster.id()); }),
+  answer(byManager(caller, "remove clusters", [&] { return parts_.inventory.removeCluster(cluster.id()); }),
          std::move(reply));
 }
 
@@ -58,12 +58,12 @@ void PodsService::listClusters(const Caller& caller, v1::ListClustersRequest,
 // ---- agents
 
 void PodsService::createAgent(const Caller& caller, v1::AgentInfo agent, Reply<v1::AgentInfo> reply) {
-  const Status done = byAdmin(caller, "create agents", [&] { return parts_.inventory.addAgent(agent); });
+  const Status done = byManager(caller, "create agents", [&] { return parts_.inventory.addAgent(agent); });
   answer<v1::AgentInfo>(done, std::move(reply), [&] { return parts_.inventory.showAgent(agent.id()); });
 }
 
 void PodsService::removeAgent(const Caller& caller, v1::AgentRef agent, Reply<v1::Nothing> reply) {
-  answer(byAdmin(caller, "remove agents", [&] { return parts_.inventory.removeAgent(agent.id()); }),
+  answer(byManager(caller, "remove agents", [&] { return parts_.inventory.removeAgent(agent.id()); }),
          std::move(reply));
 }
 
@@ -86,7 +86,7 @@ void PodsService::listAgents(const Caller& caller, v1::ListAgentsRequest request
 void PodsService::drainAgent(const Caller& caller, v1::DrainAgentRequest request,
                              Reply<v1::AgentInfo> reply) {
   const std::string& id = request.agent().id();
-  const Status done = byAdmin(caller, "drain agents", [&]() -> Status {
+  const Status done = byManager(caller, "drain agents", [&]() -> Status {
     if (request.reason().empty())
       return invalidArgument("reason is empty: say why the agent is drained, for those who wait for IPUs");
     return parts_.inventory.drain(id, request.reason(), caller.user);
@@ -95,7 +95,7 @@ void PodsService::drainAgent(const Caller& caller, v1::DrainAgentRequest request
 }
 
 void PodsService::resumeAgent(const Caller& caller, v1::AgentRef agent, Reply<v1::AgentInfo> reply) {
-  const Status done = byAdmin(caller, "resume agents", [&] { return parts_.inventory.resume(agent.id()); });
+  const Status done = byManager(caller, "resume agents", [&] { return parts_.inventory.resume(agent.id()); });
   answer<v1::AgentInfo>(done, std::move(reply), [&] { return parts_.inventory.showAgent(agent.id()); });
 }
 
@@ -103,7 +103,7 @@ void PodsService::resumeAgent(const Caller& caller, v1::AgentRef agent, Reply<v1
 
 void PodsService::createAllocation(const Caller& caller, v1::CreateAllocationRequest request,
                                    Reply<v1::AllocationInfo> reply) {
-  const Status done = byAdmin(caller, "create allocations", [&] {
+  const Status done = byManager(caller, "create allocations", [&] {
     return parts_.inventory.setAllocation(request.allocation(), request.replace());
   });
   answer<v1::AllocationInfo>(done, std::move(reply),
@@ -112,8 +112,8 @@ void PodsService::createAllocation(const Caller& caller, v1::CreateAllocationReq
 
 void PodsService::removeAllocation(const Caller& caller, v1::AllocationRef allocation,
                                    Reply<v1::Nothing> reply) {
-  answer(byAdmin(caller, "remove allocations",
-                 [&] { return parts_.inventory.removeAllocation(allocation.id()); }),
+  answer(byManager(caller, "remove allocations",
+                   [&] { return parts_.inventory.removeAllocation(allocation.id()); }),
          std::move(reply));
 }
 
@@ -144,7 +144,7 @@ void PodsService::listPartitions(const Caller& caller, v1::ListPodPartitionsRequ
 
 void PodsService::releasePartition(const Caller& caller, v1::ReleasePartitionRequest request,
                                    Reply<v1::Nothing> reply) {
-  answer(byAdmin(caller, "release partitions", [&] { return release(caller, request); }), std::move(reply));
+  answer(byManager(caller, "release partitions", [&] { return release(caller, request); }), std::move(reply));
 }
 
 // A job that goes on holds what it has: it is cancelled first.

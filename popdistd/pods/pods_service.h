@@ -55,8 +55,8 @@ class PodsService final : public PodsApi {
   template <typename T>
   void answer(const Status& done, Reply<T> reply, std::function<T()> show);
   void answer(const Status& done, Reply<v1::Nothing> reply);
-  /// What an admin has done to the inventory.
-  Status byAdmin(const Caller& caller, const std::string& what, const std::function<Status()>& act);
+  /// What who manages the cluster has done to the inventory.
+  static Status byManager(const Caller& caller, const std::string& what, const std::function<Status()>& act);
   Status release(const Caller& caller, const v1::ReleasePartitionRequest& request);
   vipu::PartitionTable& table() { return parts_.partitions.table(); }
 

@@ -100,8 +100,8 @@ class ControllerService final : public v1::Controller::CallbackService, private 
 }  // namespace
 
 std::unique_ptr<grpc::Service> makeControllerService(std::shared_ptr<Calls> calls, Api& api,
-                                                     std::string own_user) {
-  return std::make_unique<ControllerService>(std::move(calls), api, std::move(own_user));
+                                                     std::shared_ptr<const CallersOf> callers) {
+  return std::make_unique<ControllerService>(std::move(calls), api, std::move(callers));
 }
 
 }  // namespace pop::popdistd

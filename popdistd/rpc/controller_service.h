@@ -5,15 +5,15 @@
 #include <grpcpp/impl/service_type.h>
 
 #include <memory>
-#include <string>
 
 #include "popdistd/api/api.h"
 #include "popdistd/rpc/calls.h"
+#include "popdistd/rpc/peer_of.h"
 
 namespace pop::popdistd {
 
 /// `api` outlives all calls.
 std::unique_ptr<grpc::Service> makeControllerService(std::shared_ptr<Calls> calls, Api& api,
-                                                     std::string own_user);
+                                                     std::shared_ptr<const CallersOf> callers);
 
 }  // namespace pop::popdistd

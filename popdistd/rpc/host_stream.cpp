@@ -137,11 +137,12 @@ class HostStream final : public HostCall, public HostChannel {
 
 class HostsService final : public v1::Hosts::CallbackService {
  public:
-  HostsService(std::shared_ptr<Calls> calls, HostGate& gate) : calls_(std::move(calls)), gate_(gate) {}
+  HostsService(std::shared_ptr<Calls> calls, HostGate& gate, std::shared_ptr<const CallersOf> callers)
+      : calls_(std::move(calls)), gate_(gate), callers_(std::move(callers)) {}
 
   grpc::ServerBidiReactor<v1::HostReport, v1::HostOrder>* Join(
       grpc::CallbackServerContext* context) override {
-    const auto call = std::make_shared<HostStream>(*context, calls_, gate_, peerOf(*context));
+    const auto call = std::make_shared<HostStream>(*context, calls_, gate_, callers_->peer(*context));
     call->arrive();
     return call.get();
   }
@@ -149,12 +150,14 @@ class HostsService final : public v1::Hosts::CallbackService {
  private:
   const std::shared_ptr<Calls> calls_;
   HostGate& gate_;
+  const std::shared_ptr<const CallersOf> callers_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> makeHostsService(std::shared_ptr<Calls> calls, HostGate& gate) {
-  return std::make_unique<HostsService>(std::move(calls), gate);
+std::unique_ptr<grpc::Service> makeHostsService(std::shared_ptr<Calls> calls, HostGate& gate,
+                                                std::shared_ptr<const CallersOf> callers) {
+  return std::make_unique<HostsService>(std::move(calls), gate, std::move(callers));
 }
 
 }  // namespace pop::popdistd

@@ -8,10 +8,12 @@
 
 #include "popdistd/api/host_gate.h"
 #include "popdistd/rpc/calls.h"
+#include "popdistd/rpc/peer_of.h"
 
 namespace pop::popdistd {
 
 /// `gate` outlives all calls.
-std::unique_ptr<grpc::Service> makeHostsService(std::shared_ptr<Calls> calls, HostGate& gate);
+std::unique_ptr<grpc::Service> makeHostsService(std::shared_ptr<Calls> calls, HostGate& gate,
+                                                std::shared_ptr<const CallersOf> callers);
 
 }  // namespace pop::popdistd

@@ -4,10 +4,27 @@
 
 #include <grpcpp/server_context.h>
 
+#include <string>
+#include <utility>
+
 #include "popdistd/access/callers.h"
 
 namespace pop::popdistd {
 
-Peer peerOf(const grpc::CallbackServerContext& context);
+/// Of one server: what is known of all its connections. From any thread.
+class CallersOf {
+ public:
+  /// `unix_user`: whose connections all are; empty: they come by the network, with TLS or without.
+  CallersOf(Identify identify, bool has_tls, std::string unix_user = {})
+      : identify_(std::move(identify)), has_tls_(has_tls), unix_user_(std::move(unix_user)) {}
+
+  Peer peer(const grpc::CallbackServerContext& context) const;
+  Result<Caller> caller(const grpc::CallbackServerContext& context) const;
+
+ private:
+  const Identify identify_;
+  const bool has_tls_;
+  const std::string unix_user_;
+};
 
 }  // namespace pop::popdistd

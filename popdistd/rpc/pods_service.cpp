@@ -64,8 +64,8 @@ class GrpcPods final : public v1::Pods::CallbackService, private ServiceCalls<Po
 }  // namespace
 
 std::unique_ptr<grpc::Service> makePodsService(std::shared_ptr<Calls> calls, PodsApi& pods,
-                                               std::string own_user) {
-  return std::make_unique<GrpcPods>(std::move(calls), pods, std::move(own_user));
+                                               std::shared_ptr<const CallersOf> callers) {
+  return std::make_unique<GrpcPods>(std::move(calls), pods, std::move(callers));
 }
 
 }  // namespace pop::popdistd

@@ -5,15 +5,15 @@
 #include <grpcpp/impl/service_type.h>
 
 #include <memory>
-#include <string>
 
 #include "popdistd/api/pods_api.h"
 #include "popdistd/rpc/calls.h"
+#include "popdistd/rpc/peer_of.h"
 
 namespace pop::popdistd {
 
 /// `pods` outlives all calls.
 std::unique_ptr<grpc::Service> makePodsService(std::shared_ptr<Calls> calls, PodsApi& pods,
-                                               std::string own_user);
+                                               std::shared_ptr<const CallersOf> callers);
 
 }  // namespace pop::popdistd

@@ -6,6 +6,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -14,9 +15,11 @@
 #include "common/base/check.h"
 #include "common/log/log.h"
 #include "common/os/tcp.h"
+#include "popdistd/rpc/access_service.h"
 #include "popdistd/rpc/calls.h"
 #include "popdistd/rpc/controller_service.h"
 #include "popdistd/rpc/host_stream.h"
+#include "popdistd/rpc/local_server.h"
 #include "popdistd/rpc/peer_of.h"
 #include "popdistd/rpc/pods_service.h"
 #include "popdistd/rpc/server_tls.h"
@@ -31,6 +34,7 @@ constexpr int kMostMetadataBytes = 256 * 1024;
 constexpr int kMostStreamsOfAConnection = 256;
 constexpr std::size_t kMostBufferBytes = 256 * 1024 * 1024;
 constexpr int kMostThreads = 16;  // for reflection, which blocks one for each client
+constexpr std::size_t kMostLocalUsers = 256;
 constexpr std::chrono::milliseconds kStopWithin{1000};
 
 // What gRPC says is about single connections, and for who looks for the fault of one.
@@ -67,58 +71,30 @@ std::string bracketed(const std::string& address) {
   return address.find(':') == std::string::npos ? address : '[' + address + ']';
 }
 
-std::vector<std::string> propertyOf(const grpc::AuthContext& context, const char* name) {
-  std::vector<std::string> values;
-  for (const grpc::string_ref& value : context.FindPropertyValues(name))
-    values.emplace_back(value.data(), value.size());
-  return values;
-}
+using Services = std::vector<std::unique_ptr<grpc::Service>>;
 
-// "ipv4:10.0.0.1:1234", "ipv6:%5Bfd00::1%5D:1234"
-void setAddress(Peer& peer, std::string uri) {
-  for (const auto& [escape, plain] : {std::pair("%5B", '['), std::pair("%5D", ']'), std::pair("%25", '%')}) {
-    if (const std::size_t at = uri.find(escape); at != std::string::npos) uri.replace(at, 3, 1, plain);
-  }
-  const std::size_t begin = uri.find(':') + 1;
-  const std::size_t colon = uri.rfind(':');
-  peer.port = uri.substr(colon + 1);
-  peer.address = colon > begin ? uri.substr(begin, colon - begin) : uri;
-  if (peer.address.starts_with('[') && peer.address.ends_with(']'))
-    peer.address = peer.address.substr(1, peer.address.size() - 2);
-  constexpr std::string_view kMapped = "::ffff:";
-  if (peer.address.starts_with(kMapped)) peer.address.erase(0, kMapped.size());
-}
-
-std::vector<std::unique_ptr<grpc::Service>> servicesOf(const std::shared_ptr<Calls>& calls,
-                                                       const Served& served, const std::string& own_user) {
-  std::vector<std::unique_ptr<grpc::Service>> services;
-  services.push_back(makeControllerService(calls, served.api, own_user));
-  services.push_back(makeHostsService(calls, served.gate));
-  services.push_back(makePodsService(calls, served.pods, own_user));
-  services.push_back(makeVipuUserService(calls, served.vipu, own_user));
-  services.push_back(makeVipuVersionService(calls, served.vipu, own_user));
+Services userServices(const std::shared_ptr<Calls>& calls, const Served& served,
+                      const std::shared_ptr<const CallersOf>& callers) {
+  Services services;
+  services.push_back(makeControllerService(calls, served.api, callers));
+  services.push_back(makePodsService(calls, served.pods, callers));
+  services.push_back(makeVipuUserService(calls, served.vipu, callers));
+  services.push_back(makeVipuVersionService(calls, served.vipu, callers));
+  if (served.access != nullptr) services.push_back(makeAccessService(calls, *served.access, callers));
   return services;
 }
 
 }  // namespace
 
-Peer peerOf(const grpc::CallbackServerContext& context) {
-  Peer peer;
-  setAddress(peer, context.peer());
-  const std::shared_ptr<const grpc::AuthContext> known = context.auth_context();
-  peer.has_tls = known->IsPeerAuthenticated();
-  peer.uris = propertyOf(*known, GRPC_PEER_URI_PROPERTY_NAME);
-  peer.names = propertyOf(*known, GRPC_PEER_DNS_PROPERTY_NAME);
-  for (std::string& ip : propertyOf(*known, GRPC_PEER_IP_PROPERTY_NAME)) peer.names.push_back(std::move(ip));
-  return peer;
-}
-
 struct RpcServer::Impl {
   Loop& loop;
+  Served served;
+  Identify identify;
   std::shared_ptr<Calls> calls;
   std::vector<std::unique_ptr<grpc::Service>> services;
   std::shared_ptr<ServerCertificates> certificates;
   std::unique_ptr<grpc::Server> server;
+  std::map<std::string, LocalServer> locals;  ///< by their users
   int port = 0;
   bool stopping = false;
   std::thread stopper;
@@ -137,8 +113,12 @@ Result<std::unique_ptr<RpcServer>> RpcServer::start(Loop& loop, const Served& se
   POP_RETURN_IF_ERROR(os::listenAt(options.address, options.port).status());
   auto impl = std::unique_ptr<Impl>(new Impl{
       .loop = loop,
+      .served = served,
+      .identify = options.identify,
       .calls = std::make_shared<Calls>(loop, Calls::Limits{.write_timeout = options.write_timeout})});
-  impl->services = servicesOf(impl->calls, served, options.own_user);
+  const auto callers = std::make_shared<CallersOf>(std::move(options.identify), options.tls.has_value());
+  impl->services = userServices(impl->calls, served, callers);
+  impl->services.push_back(makeHostsService(impl->calls, served.gate, callers));
   if (options.tls) impl->certificates = makeServerCertificates(std::move(*options.tls));
   grpc::ServerBuilder builder;
   setLimits(builder);
@@ -159,6 +139,26 @@ int RpcServer::port() const {
   return impl_->port;
 }
 
+// Hosts do not join by it.
+Status RpcServer::addLocal(sys::Fd connection, const std::string& unix_user) {
+  if (impl_->stopping) return unavailable("popdistd is being stopped");
+  auto local = impl_->locals.find(unix_user);
+  if (local == impl_->locals.end()) {
+    if (impl_->locals.size() >= kMostLocalUsers)
+      return {Code::kResourceExhausted, "too many users have come by the local socket"};
+    Services services = userServices(impl_->calls, impl_->served,
+                                     std::make_shared<CallersOf>(impl_->identify, false, unix_user));
+    grpc::ServerBuilder builder;
+    setLimits(builder);
+    builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 1);
+    for (const auto& service : services) builder.RegisterService(service.get());
+    std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+    if (server == nullptr) return unavailable("gRPC cannot serve the local socket");
+    local = impl_->locals.try_emplace(unix_user, std::move(services), std::move(server)).first;
+  }
+  return local->second.add(std::move(connection));
+}
+
 void RpcServer::setTls(tls::TlsFiles files) {
   if (impl_->certificates) replace(*impl_->certificates, std::move(files));
 }
@@ -169,7 +169,9 @@ void RpcServer::stop(const Status& why, std::function<void()> stopped) {
   impl_->server->GetHealthCheckService()->SetServingStatus(false);
   impl_->calls->close(why);
   impl_->stopper = std::thread([impl = impl_.get(), stopped = std::move(stopped)] {
-    impl->server->Shutdown(std::chrono::system_clock::now() + kStopWithin);
+    const auto deadline = std::chrono::system_clock::now() + kStopWithin;
+    for (auto& [user, local] : impl->locals) local.server().Shutdown(deadline);
+    impl->server->Shutdown(deadline);
     impl->loop.post(stopped);
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon's gRPC: Controller and Pods for users, V-IPU's services for its clients, Hosts for hosts, and
-// health and reflection for anybody with a certificate.
+// health and reflection for anybody.
 #pragma once
 
 #include <chrono>
@@ -11,6 +11,7 @@
 
 #include "common/base/loop.h"
 #include "common/base/status.h"
+#include "common/sys/fd.h"
 #include "common/tls/tls_files.h"
 #include "popdistd/api/served.h"
 
@@ -19,8 +20,8 @@ namespace pop::popdistd {
 struct RpcOptions {
   std::string address;
   int port = 0;                      ///< 0: any
-  std::optional<tls::TlsFiles> tls;  ///< missing: everybody who can connect is `own_user`
-  std::string own_user;
+  std::optional<tls::TlsFiles> tls;  ///< missing: only this host may be able to connect
+  Identify identify;
   std::chrono::milliseconds write_timeout{60'000};  ///< for a client that does not read
 };
 
@@ -36,6 +37,10 @@ class RpcServer {
   RpcServer& operator=(const RpcServer&) = delete;
 
   int port() const;
+
+  /// Serves a connection of a user of this machine, as the kernel knows it: all but what hosts need. An
+  /// error: the user has too many; it is closed.
+  Status addLocal(sys::Fd connection, const std::string& unix_user);
 
   /// For connections that begin from now on. Only where there was TLS at the start.
   void setTls(tls::TlsFiles files);

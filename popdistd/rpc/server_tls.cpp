@@ -44,7 +44,7 @@ class ReloadedCredentials final : public grpc::ServerCredentials {
       : certificates_(std::move(certificates)) {
     credentials_ = grpc_ssl_server_credentials_create_with_options(
         grpc_ssl_server_credentials_create_options_using_config_fetcher(
-            GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY, take, certificates_.get()));
+            GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY, take, certificates_.get()));
   }
   ~ReloadedCredentials() override { grpc_server_credentials_release(credentials_); }
 

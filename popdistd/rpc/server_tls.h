@@ -17,7 +17,7 @@ class ServerCertificates;
 std::shared_ptr<ServerCertificates> makeServerCertificates(tls::TlsFiles files);
 void replace(ServerCertificates& certificates, tls::TlsFiles files);
 
-/// Clients must show a certificate of the same authority.
+/// Clients may show a certificate, which then has to be one of the same authority: others have a token.
 std::shared_ptr<grpc::ServerCredentials> serverCredentials(std::shared_ptr<ServerCertificates> certificates);
 
 }  // namespace pop::popdistd

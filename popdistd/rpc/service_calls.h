@@ -8,7 +8,6 @@
 
 #include <functional>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "popdistd/api/api.h"
@@ -23,9 +22,9 @@ namespace pop::popdistd {
 template <typename Interface>
 class ServiceCalls {
  public:
-  /// `api` outlives all calls. `own_user`: who calls where there is no TLS.
-  ServiceCalls(std::shared_ptr<Calls> calls, Interface& api, std::string own_user)
-      : calls_(std::move(calls)), api_(api), own_user_(std::move(own_user)) {}
+  /// `api` outlives all calls.
+  ServiceCalls(std::shared_ptr<Calls> calls, Interface& api, std::shared_ptr<const CallersOf> callers)
+      : calls_(std::move(calls)), api_(api), callers_(std::move(callers)) {}
 
  protected:
   using Context = grpc::CallbackServerContext;
@@ -35,7 +34,7 @@ class ServiceCalls {
 
   const std::shared_ptr<Calls>& calls() const { return calls_; }
   Interface& api() const { return api_; }
-  Result<Caller> callerIn(const Context* context) const { return callerOf(peerOf(*context), own_user_); }
+  Result<Caller> callerIn(const Context* context) const { return callers_->caller(*context); }
 
   template <typename Started, typename... Arguments>
   static Started* started(Arguments&&... arguments) {
@@ -71,7 +70,7 @@ class ServiceCalls {
  private:
   const std::shared_ptr<Calls> calls_;
   Interface& api_;
-  const std::string own_user_;
+  const std::shared_ptr<const CallersOf> callers_;
 };
 
 }  // namespace pop::popdistd

@@ -57,13 +57,13 @@ class GrpcVipuVersion final : public virmgrpc::VersionService::CallbackService,
 }  // namespace
 
 std::unique_ptr<grpc::Service> makeVipuUserService(std::shared_ptr<Calls> calls, VipuApi& vipu,
-                                                   std::string own_user) {
-  return std::make_unique<GrpcVipuUser>(std::move(calls), vipu, std::move(own_user));
+                                                   std::shared_ptr<const CallersOf> callers) {
+  return std::make_unique<GrpcVipuUser>(std::move(calls), vipu, std::move(callers));
 }
 
 std::unique_ptr<grpc::Service> makeVipuVersionService(std::shared_ptr<Calls> calls, VipuApi& vipu,
-                                                      std::string own_user) {
-  return std::make_unique<GrpcVipuVersion>(std::move(calls), vipu, std::move(own_user));
+                                                      std::shared_ptr<const CallersOf> callers) {
+  return std::make_unique<GrpcVipuVersion>(std::move(calls), vipu, std::move(callers));
 }
 
 }  // namespace pop::popdistd

@@ -70,7 +70,20 @@ CREATE TABLE bindings(
 ) STRICT, WITHOUT ROWID;
 )";
 
-constexpr std::array kSteps{kVersion1};
+// Nobody changes or removes what is in the audit log: not even we, by mistake.
+constexpr const char* kVersion2 = R"(
+CREATE TABLE audit(
+  id INTEGER PRIMARY KEY,
+  user TEXT NOT NULL,
+  record BLOB NOT NULL     -- popdist.v1.AuditEntry
+) STRICT;
+CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit
+BEGIN SELECT raise(ABORT, 'entries of the audit log are not changed'); END;
+CREATE TRIGGER audit_is_not_removed BEFORE DELETE ON audit
+BEGIN SELECT raise(ABORT, 'entries of the audit log are not removed'); END;
+)";
+
+constexpr std::array kSteps{kVersion1, kVersion2};
 
 Status checkOrigin(Database& database) {
   POP_ASSIGN_OR_RETURN(const std::int64_t id, database.number("PRAGMA application_id"));

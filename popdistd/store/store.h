@@ -56,6 +56,14 @@ struct StoredPartition {
   std::optional<std::int64_t> job;  ///< that is bound to it
 };
 
+/// An entry of the audit log.
+struct StoredAudit {
+  std::int64_t id = 0;
+  std::string bytes;  ///< v1::AuditEntry
+
+  friend bool operator==(const StoredAudit&, const StoredAudit&) = default;
+};
+
 /// What CheckStore finds, and what the store holds.
 struct StoreCheck {
   std::vector<std::string> findings;  ///< none: it is whole
@@ -79,6 +87,10 @@ class Store {
                                                   std::size_t most) = 0;
   virtual Result<std::vector<NamedRecord>> records(RecordKind kind) = 0;
   virtual Result<std::vector<StoredPartition>> partitions() = 0;
+  /// At most `most` entries of the audit log, from this one on.
+  virtual Result<std::vector<StoredAudit>> audit(std::int64_t from, std::size_t most) = 0;
+  /// 0: there is none.
+  virtual Result<std::int64_t> lastAudit() = 0;
 
   // ---- writing: opens a transaction, if none is open
 
@@ -102,6 +114,9 @@ class Store {
   /// not there.
   virtual Status bind(std::string_view partition, std::int64_t job) = 0;
   virtual Status unbind(std::string_view partition) = 0;
+
+  /// kAlreadyExists: there is an entry with this number. Entries are never changed or removed.
+  virtual Status putAudit(std::int64_t id, std::string_view user, std::string_view bytes) = 0;
 
   /// All that was written since the last commit is on the disk when this returns. After an error
   /// (kResourceExhausted: the disk is full) none of it is: the caller's memory is ahead of the store.

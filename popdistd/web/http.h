@@ -27,6 +27,8 @@ struct HttpRequest {
   bool takes_gzip = false;
   std::string body;
   bool has_tls = false;
+  Peer peer;
+  std::string session;                                       ///< of a cookie; empty: there is none
   Result<Caller> caller = Status(Code::kUnknown, "nobody");  ///< an error: why it is nobody
 };
 

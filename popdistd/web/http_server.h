@@ -19,8 +19,8 @@ namespace pop::popdistd {
 struct HttpOptions {
   std::string address;
   int port = 0;                      ///< 0: any
-  std::optional<tls::TlsFiles> tls;  ///< missing: everybody who can connect is `own_user`
-  std::string own_user;
+  std::optional<tls::TlsFiles> tls;  ///< missing: only this host may be able to connect
+  Identify identify;
   std::chrono::milliseconds head_timeout{10'000};  ///< for the head of a request, and between requests
   std::chrono::milliseconds body_timeout{60'000};
   std::chrono::milliseconds answer_timeout{60'000};  ///< for who answers

@@ -28,17 +28,18 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
   void start() {
     Error error;
     const tcp::endpoint peer = socket().remote_endpoint(error);
-    peer_ = error ? "" : peer.address().to_string() + " port " + std::to_string(peer.port());
+    peer_.has_tls = kHasTls;
+    peer_.address = error ? "" : peer.address().to_string();
+    peer_.port = error ? "" : std::to_string(peer.port());
     socket().set_option(tcp::no_delay(true), error);
     if constexpr (kHasTls) {
       expireIn(web_->options.head_timeout);
       stream_.async_handshake(asio::ssl::stream_base::server, [self = shared()](Error failed) {
         if (failed) return;
-        self->caller_ = self->certifiedCaller();
+        self->readCertificate();
         self->readHead();
       });
     } else {
-      caller_ = Caller{web_->options.own_user, peer_};
       readHead();
     }
   }
@@ -92,14 +93,17 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
   tcp::socket& socket() { return lowest().socket(); }
   void expireIn(std::chrono::milliseconds time) { lowest().expires_after(time); }
 
-  Result<Caller> certifiedCaller() {
+  void readCertificate() {
     if constexpr (kHasTls) {
       const std::unique_ptr<X509, decltype(&X509_free)> certificate(
           SSL_get1_peer_certificate(stream_.native_handle()), X509_free);
-      POP_ASSIGN_OR_RETURN(std::string user, tls::userOf(certificate.get()));
-      return Caller{std::move(user), peer_};
+      if (certificate == nullptr) return;
+      const Result<std::string> user = tls::userOf(certificate.get());
+      if (user.ok())
+        peer_.uris = {std::string(tls::kUserUriPrefix) + user.value()};
+      else
+        peer_.names = {"a host"};
     }
-    return Status(Code::kUnknown, "nobody");
   }
 
   // ---- reading
@@ -162,7 +166,10 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
                         .own_header = std::string(got["X-Popdist"]),
                         .takes_gzip = field(http::field::accept_encoding).find("gzip") != std::string::npos,
                         .has_tls = kHasTls,
-                        .caller = caller_};
+                        .peer = peer_,
+                        .session = sessionInCookies(std::string(got[http::field::cookie]))};
+    request.caller = web_->options.identify(
+        peer_, {.authorization = field(http::field::authorization), .session = request.session});
     request.body = std::move(got.body());
     is_head_ = request.method == "HEAD";
     version_ = got.version();
@@ -194,7 +201,11 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     response.set(http::field::content_type, content_type);
     response.set(http::field::cache_control, "no-store");
     response.set("X-Content-Type-Options", "nosniff");
-    response.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+    const bool is_page = content_type.starts_with("text/html");
+    response.set("Content-Security-Policy",
+                 std::string(is_page ? "default-src 'self'; base-uri 'none'; form-action 'self'"
+                                     : "default-src 'none'") +
+                     "; frame-ancestors 'none'");
     response.set("Referrer-Policy", "no-referrer");
   }
 
@@ -332,8 +343,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
   const std::shared_ptr<Web> web_;
   Stream stream_;
   asio::steady_timer timer_;  ///< while no operation of the stream goes on
-  std::string peer_;
-  Result<Caller> caller_ = Status(Code::kUnknown, "nobody");
+  Peer peer_;
   beast::flat_buffer buffer_{kMostHeadBytes + kMostBodyBytes};
   std::optional<http::request_parser<http::string_body>> parser_;
   std::shared_ptr<Exchange> exchange_;  ///< while a request waits for its answer, or the rest of it

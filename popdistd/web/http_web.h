@@ -23,7 +23,9 @@
 #include <utility>
 
 #include "common/os/tcp.h"
+#include "common/tls/certificates.h"
 #include "common/tls/peer_user.h"
+#include "popdistd/web/cookies.h"
 #include "popdistd/web/exchange.h"
 #include "popdistd/web/http_server.h"
 

@@ -14,8 +14,6 @@
 namespace pop::popdistd {
 namespace {
 
-constexpr int kUnauthenticated = 16;  // gRPC's
-
 HttpAnswer onlyBy(const std::string& methods) {
   HttpAnswer answer = problem(405, static_cast<int>(Code::kUnimplemented), "this is for " + methods);
   answer.allow = methods;
@@ -47,10 +45,13 @@ bool isJson(const std::string& content_type) {
 
 }  // namespace
 
-Routes::Routes(Api& api, PodsApi& pods, std::function<std::string()> metrics)
-    : api_(api), pods_(pods), metrics_(std::move(metrics)) {
+Routes::Routes(Api& api, PodsApi& pods, std::function<std::string()> metrics, AccessApi* access,
+               Sessions sessions)
+    : api_(api), pods_(pods), metrics_(std::move(metrics)), sessions_(std::move(sessions)) {
   forEachUnaryMethod([this](const char* name, auto method) { add(api_, name, method); });
   forEachUnaryPodsMethod([this](const char* name, auto method) { add(pods_, name, method); });
+  if (access != nullptr)
+    forEachUnaryAccessMethod([this, access](const char* name, auto method) { add(*access, name, method); });
   methods_["Wait"] = [this](const Exchange& exchange, const std::string& json) {
     v1::JobRef job;
     if (const Status read = fromJson(json, job); !read.ok()) return exchange->answer(errorAnswer(read));
@@ -86,13 +87,24 @@ void Routes::handle(const Exchange& exchange) {
   }
   if (request.method == "OPTIONS")
     return exchange->answer({.status = 204, .allow = "GET, HEAD, POST, OPTIONS"});
-  if (!request.caller.ok())
-    return exchange->answer(problem(401, kUnauthenticated, request.caller.status().message()));
+  if (std::optional<HttpAnswer> answer = answerNobody(request, path))
+    return exchange->answer(std::move(*answer));
   const std::string method = path.starts_with("/v1/") ? path.substr(4) : "";
   if (methods_.contains(method))
     return request.method == "POST" ? post(exchange, method) : exchange->answer(onlyBy("POST"));
   if (!reads) return exchange->answer(request.method == "POST" ? notFound(path) : onlyBy("GET, HEAD, POST"));
   get(exchange, path, query);
+}
+
+std::optional<HttpAnswer> Routes::answerNobody(const HttpRequest& request, const std::string& path) const {
+  const bool posts = request.method == "POST";
+  if (posts && path == "/login" && isJson(request.content_type)) return login(sessions_, request);
+  if (!request.caller.ok()) return whoAreYou(request);
+  if (isForged(request))
+    return problem(403, static_cast<int>(Code::kPermissionDenied),
+                   "with a cookie, a POST has to have the header X-Popdist");
+  if (posts && path == "/logout") return logout(sessions_, request);
+  return std::nullopt;
 }
 
 void Routes::post(const Exchange& exchange, const std::string& name) {

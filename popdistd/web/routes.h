@@ -5,18 +5,22 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "popdistd/api/access_api.h"
 #include "popdistd/api/pods_api.h"
 #include "popdistd/web/http.h"
+#include "popdistd/web/login.h"
 
 namespace pop::popdistd {
 
 /// All on the loop's thread.
 class Routes {
  public:
-  /// `metrics`: the text of /metrics, in Prometheus' form. `api` and `pods` outlive the object.
-  Routes(Api& api, PodsApi& pods, std::function<std::string()> metrics);
+  /// `metrics`: the text of /metrics, in Prometheus' form. The interfaces outlive the object.
+  Routes(Api& api, PodsApi& pods, std::function<std::string()> metrics, AccessApi* access = nullptr,
+         Sessions sessions = {});
 
   void handle(const std::shared_ptr<HttpExchange>& exchange);
 
@@ -28,6 +32,8 @@ class Routes {
   void add(Interface& interface, const char* name,
            void (Interface::*method)(const Caller&, Request, Reply<Answer>));
   void post(const Exchange& exchange, const std::string& name);
+  /// To who logs in or out, or is nobody; nothing: the request is for others to answer.
+  std::optional<HttpAnswer> answerNobody(const HttpRequest& request, const std::string& path) const;
   void get(const Exchange& exchange, const std::string& path, const std::string& query);
   void watch(const Exchange& exchange, const std::string& query);
   void log(const Exchange& exchange, const std::string& job, const std::string& query);
@@ -42,6 +48,7 @@ class Routes {
   Api& api_;
   PodsApi& pods_;
   const std::function<std::string()> metrics_;
+  const Sessions sessions_;
   std::map<std::string, Method> methods_;  ///< by their names in controller.proto and pods.proto
 };
 

@@ -80,6 +80,7 @@ class FakeApi final : public popdistd::Api {
   v1::SubmitRequest submitted;
   v1::ListJobsRequest listed;
   std::string backup_path;
+  std::string owner;              ///< of all jobs; empty: who asks
   std::optional<Status> refusal;  ///< of all that asks for a job
   bool answers = true;
   bool job_runs = true;
@@ -179,7 +180,7 @@ class FakeApi final : public popdistd::Api {
   v1::JobInfo job(const Caller& caller, std::int64_t id) const {
     v1::JobInfo info;
     info.set_id(id);
-    info.set_user(caller.user);
+    info.set_user(owner.empty() ? caller.user : owner);
     info.set_state(job_runs ? v1::JOB_RUNNING : v1::JOB_ENDED);
     info.mutable_submitted()->set_seconds(1700000000);
     return info;

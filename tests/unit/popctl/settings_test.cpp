@@ -81,6 +81,44 @@ TEST(ServerSettings, AddressesHaveTheUsualPortIfTheyHaveNone) {
     EXPECT_EQ(addressOf(odd), "") << odd;
 }
 
+TEST(ServerSettings, FindThisMachinesSocketWhereNothingElseIsSaid) {
+  World world;
+  const std::string own = "/home/a/.local/state/popdistd-dev/popdistd.sock";
+  std::string listening = own;
+  Surroundings here = world.here();
+  here.listens = [&listening](const std::string& path) { return path == listening; };
+  EXPECT_EQ(serverSettings({}, here).value().address, "unix:" + own);
+  listening = "/run/popdistd/popdistd.sock";
+  EXPECT_EQ(serverSettings({}, here).value().address, "unix:" + listening);
+  world.variables["POPDIST_TLS"] = "/tls";
+  EXPECT_EQ(serverSettings({}, here).value().address, "localhost:8090") << "a certificate is for an address";
+  world.variables["POPDIST_SERVER"] = "head";
+  EXPECT_EQ(serverSettings({}, here).value().address, "head:8090");
+  CommonOptions options;
+  options.server = "local";
+  EXPECT_EQ(serverSettings(options, here).value().address, "unix:" + listening);
+  EXPECT_EQ(serverSettings(options, here).value().tls, "");
+  options.server = "unix:/elsewhere";
+  EXPECT_EQ(serverSettings(options, here).value().address, "unix:/elsewhere");
+  listening.clear();
+  options.server = "local";
+  const Result<ServerSettings> none = serverSettings(options, here);
+  EXPECT_EQ(none.code(), Code::kUnavailable);
+  EXPECT_THAT(none.status().message(), HasSubstr("/run/popdistd/popdistd.sock"));
+}
+
+TEST(ServerSettings, NameTheTokensFile) {
+  World world;
+  world.files[kSystems] = "token-file=/system\n";
+  EXPECT_EQ(serverSettings({}, world.here()).value().token_file, "/system");
+  world.variables["POPCTL_TOKEN_FILE"] = "/variable";
+  EXPECT_EQ(serverSettings({}, world.here()).value().token_file, "/variable");
+  EXPECT_EQ(serverSettings({}, world.here()).value().token_option, "POPCTL_TOKEN_FILE");
+  CommonOptions options;
+  options.token_file = "/option";
+  EXPECT_EQ(serverSettings(options, world.here()).value().token_file, "/option");
+}
+
 TEST(ServerSettings, MistakesNameFileAndLine) {
   World world;
   world.files[kUsers] = "server=h:1\nport=3\n";

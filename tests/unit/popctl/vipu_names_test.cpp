@@ -50,6 +50,8 @@ TEST_F(VipuNames, GlobalOptionsMayStandAnywhere) {
                               .value();
   EXPECT_EQ(words.host, "h");
   EXPECT_EQ(words.port, "9");
+  EXPECT_EQ(words.user_id, "u");
+  EXPECT_EQ(words.access_key, "k");
   EXPECT_TRUE(words.json);
   EXPECT_THAT(words.rest, ElementsAre("list", "partitions", "--allocation", "x"));
   EXPECT_TRUE(parseVipuWords({"--server-version"}).value().server_version);
@@ -68,6 +70,17 @@ TEST_F(VipuNames, TheServerIsFoundInOrder) {
   EXPECT_EQ(address({}), "variable:8090");
   EXPECT_EQ(address({"-H", "option"}), "option:8090");
   EXPECT_EQ(address({"-H", "option", "--api-port", "6"}), "option:6");
+}
+
+TEST_F(VipuNames, AKeyGoesToTheServerItWasMadeForOnly) {
+  files_["/etc/vipu/vipu-cli.hcl"] = "api-host=\"filed\"\napi-user-id=\"alice\"\napi-access-key=\"k\"\n";
+  EXPECT_EQ(settings({}).value().api_user_id, "alice");
+  EXPECT_EQ(settings({}).value().api_access_key, "k");
+  EXPECT_EQ(settings({"-H", "filed"}).value().api_access_key, "k");
+  EXPECT_EQ(settings({"-H", "other"}).value().api_access_key, "");
+  EXPECT_EQ(settings({"-H", "other", "--api-access-key", "mine"}).value().api_access_key, "mine");
+  variables_["VIPU_CLI_API_HOST"] = "variable";
+  EXPECT_EQ(settings({}).value().api_user_id, "");
 }
 
 TEST_F(VipuNames, TlsIsOnlyWhatTheVariableSays) {

@@ -39,6 +39,9 @@ struct FakeCore {
   DaemonParts parts() {
     return {.served = {api, gate, pods, vipu},
             .metrics = [] { return std::string(); },
+            .identify = [](const Peer&, const Credentials&) -> Result<Caller> {
+              return Caller{.user = "me", .role = v1::ROLE_ADMIN, .known_by = v1::KNOWN_BY_HOST};
+            },
             .stopping = [this](const Status& why) { stopping.push_back(why.message()); }};
   }
 };

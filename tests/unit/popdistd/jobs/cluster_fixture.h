@@ -60,7 +60,7 @@ class ClusterTest : public ::testing::Test {
              },
          .random_name = [this] { return "name" + std::to_string(++names_); },
          .version = "0.1.0",
-         .admins = {"root"},
+         .is_admin = [](const std::string& user) { return user == "root"; },
          .issue = [](const std::string& user) -> Result<v1::JobCredentials> {
            v1::JobCredentials credentials;
            credentials.set_certificate_pem("of " + user);
@@ -125,6 +125,11 @@ class ClusterTest : public ::testing::Test {
     return answer.code() == Code::kOk ? answer.value().job().id() : 0;
   }
 
+  /// As the guard in front of the core would have it.
+  static Caller callerOf(const std::string& user, const std::string& peer = {}) {
+    return {.user = user, .peer = peer, .role = user == "root" ? v1::ROLE_ADMIN : v1::ROLE_SUBMIT};
+  }
+
   static v1::JobRef ref(std::int64_t job) {
     v1::JobRef ref;
     ref.set_id(job);
@@ -142,7 +147,7 @@ class ClusterTest : public ::testing::Test {
     v1::CancelRequest request;
     *request.mutable_job() = ref(id);
     Answer<v1::JobInfo> answer;
-    core_->cancel({user, ""}, request, answer.reply());
+    core_->cancel(callerOf(user), request, answer.reply());
     settle();
     return answer;
   }

@@ -12,7 +12,7 @@ class SchedulingTest : public ClusterTest {
     request.mutable_host()->set_name(name);
     request.set_reason("disk");
     Answer<v1::HostInfo> answer;
-    core_->drain({user, ""}, request, answer.reply());
+    core_->drain(callerOf(user), request, answer.reply());
     settle();
     code_ = answer.code();
     return answer.code() == Code::kOk ? answer.value() : v1::HostInfo();
@@ -89,7 +89,7 @@ TEST_F(SchedulingTest, ADrainedHostTakesNoNewJobs) {
   v1::HostRef ref;
   ref.set_name("h0");
   Answer<v1::HostInfo> resumed;
-  core_->resume({"root", ""}, ref, resumed.reply());
+  core_->resume(callerOf("root"), ref, resumed.reply());
   settle();
   EXPECT_EQ(job(waits).state(), v1::JOB_RUNNING);
 }

@@ -37,7 +37,7 @@ class PodsTest : public ClusterTest {
   Answer<T> call(Interface& interface, void (Interface::*method)(const Caller&, Request, Reply<T>),
                  const std::string& user, const Request& request) {
     Answer<T> answer;
-    (interface.*method)({user, "10.0.0.9"}, request, answer.reply());
+    (interface.*method)(callerOf(user, "10.0.0.9"), request, answer.reply());
     settle();
     return answer;
   }

@@ -70,7 +70,7 @@ TEST_F(AboutTheServer, IsWhyItCannotListen) {
   serve();
   const auto second = loop.run([this] {
     return RpcServer::start(loop.loop(), served(),
-                            {.address = "127.0.0.1", .port = server->port(), .own_user = "me"});
+                            {.address = "127.0.0.1", .port = server->port(), .identify = identify()});
   });
   EXPECT_THAT(second.status().message(), HasSubstr("in use"));
 }

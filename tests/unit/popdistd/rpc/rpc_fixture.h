@@ -12,6 +12,8 @@
 #include <string>
 #include <utility>
 
+#include "common/sys/random_name.h"
+#include "popdistd/access/accounts.h"
 #include "popdistd/rpc/rpc_server.h"
 #include "proto/popdist/v1/controller.grpc.pb.h"
 #include "proto/popdist/v1/host.grpc.pb.h"
@@ -33,7 +35,7 @@ class RpcTest : public ::testing::Test {
                               {.address = "127.0.0.1",
                                .port = 0,
                                .tls = std::move(files),
-                               .own_user = "me",
+                               .identify = identify(),
                                .write_timeout = write_timeout});
     });
     ASSERT_TRUE(started.ok()) << started.status().message();
@@ -60,6 +62,9 @@ class RpcTest : public ::testing::Test {
   }
 
   Served served() { return {api, gate, pods, vipu}; }
+  Identify identify() {
+    return [this](const Peer& peer, const Credentials& said) { return accounts.identify(peer, said); };
+  }
 
   std::shared_ptr<grpc::Channel> channel(const std::optional<tls::KeyPair>& pair = {}) const {
     grpc::ChannelArguments arguments;
@@ -89,6 +94,7 @@ class RpcTest : public ::testing::Test {
   }
 
   testing::TestPairs pairs;
+  Accounts accounts{{.own_user = "me", .random_name = [] { return sys::randomName(); }}};
   testing::FakeApi api;
   testing::FakeGate gate;
   testing::FakePodsApi pods;

@@ -14,6 +14,8 @@
 #include <string>
 #include <utility>
 
+#include "common/sys/random_name.h"
+#include "popdistd/access/accounts.h"
 #include "popdistd/web/http_server.h"
 #include "popdistd/web/routes.h"
 #include "tests/testing/fake_api.h"
@@ -83,9 +85,15 @@ class WebTest : public ::testing::Test {
 
   void serve(HttpOptions options = {}) {
     options.address = "127.0.0.1";
-    options.own_user = "me";
+    options.identify = [this](const Peer& peer, const Credentials& said) {
+      return accounts.identify(peer, said);
+    };
     Result<std::unique_ptr<HttpServer>> started = loop.run([&] {
-      routes = std::make_unique<Routes>(api, pods, [] { return "popdist_up 1\n"; });
+      routes = std::make_unique<Routes>(
+          api, pods, [] { return "popdist_up 1\n"; }, nullptr,
+          Sessions{.begin = [this](const std::string& token,
+                                   const Peer& peer) { return accounts.beginSession(token, peer); },
+                   .end = [this](const std::string& session) { accounts.endSession(session); }});
       return HttpServer::start(
           loop.loop(), [this](const auto& exchange) { routes->handle(exchange); }, std::move(options));
     });
@@ -124,6 +132,7 @@ class WebTest : public ::testing::Test {
   }
 
   testing::TestPairs pairs;
+  Accounts accounts{{.own_user = "me", .random_name = [] { return sys::randomName(); }}};
   testing::FakeApi api;
   testing::FakePodsApi pods;
   testing::LoopThread loop;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// AccessApi: users, tokens and the audit log, in the store and in memory. Behind the guard; whose tokens a
+// caller may see and remove is decided here. On the loop's thread.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "popdistd/access/accounts.h"
+#include "popdistd/access/audit_log.h"
+#include "popdistd/api/access_api.h"
+#include "popdistd/jobs/commits.h"
+
+namespace pop::popdistd {
+
+class AccessService final : public AccessApi {
+ public:
+  struct Parts {
+    Store& store;
+    Commits& commits;
+    Accounts& accounts;
+    const AuditLog& audit;
+    WallClock clock;
+    RandomName random_name;
+  };
+
+  explicit AccessService(Parts parts) : parts_(std::move(parts)) {}
+
+  /// Stores when tokens were last used. Call it every minute.
+  void noteUses();
+
+  void createUser(const Caller& caller, v1::CreateUserRequest request,
+                  Reply<v1::CreateUserReply> reply) override;
+  void listUsers(const Caller& caller, v1::ListUsersRequest request,
+                 Reply<v1::ListUsersReply> reply) override;
+  void removeUser(const Caller& caller, v1::UserRef user, Reply<v1::Nothing> reply) override;
+  void createToken(const Caller& caller, v1::CreateTokenRequest request,
+                   Reply<v1::CreateTokenReply> reply) override;
+  void listTokens(const Caller& caller, v1::ListTokensRequest request,
+                  Reply<v1::ListTokensReply> reply) override;
+  void removeToken(const Caller& caller, v1::TokenRef token, Reply<v1::Nothing> reply) override;
+  void listAudit(const Caller& caller, v1::ListAuditRequest request,
+                 Reply<v1::ListAuditReply> reply) override;
+  void checkAudit(const Caller& caller, v1::Nothing, Reply<v1::CheckAuditReply> reply) override;
+
+ private:
+  Result<v1::CreateUserReply> makeUser(const Caller& caller, const v1::CreateUserRequest& request);
+  Result<v1::CreateTokenReply> makeToken(const Caller& caller, const v1::CreateTokenRequest& request);
+  Status dropUser(const std::string& name);
+  Status dropToken(const Caller& caller, const std::string& id);
+  void dropOldTokens();
+  void dropTokenRecord(const std::string& id);
+  v1::UserInfo shown(const v1::UserRecord& user) const;
+  template <typename T>
+  void answer(Result<T> made, Reply<T> reply);
+
+  const Parts parts_;
+};
+
+}  // namespace pop::popdistd

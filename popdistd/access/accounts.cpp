@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/access/accounts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/tls/certificates.h"
+
+namespace pop::popdistd {
+namespace {
+
+constexpr std::chrono::hours kSessionLength{8};
+constexpr std::chrono::seconds kUseIsNoted{60};
+constexpr std::size_t kMostSessions = 1024;
+
+std::string fromText(const Peer& peer) {
+  if (!peer.unix_user.empty()) return "the local socket";
+  return peer.port.empty() ? peer.address : peer.address + " port " + peer.port;
+}
+
+// Guesses are counted by it.
+std::string guesserOf(const Peer& peer) {
+  return peer.unix_user.empty() ? peer.address : "Unix user " + peer.unix_user;
+}
+
+Status denied(std::string why) {
+  return {Code::kPermissionDenied, std::move(why)};
+}
+
+bool hasSecret(const Credentials& credentials) {
+  return !credentials.authorization.empty() || !credentials.session.empty() ||
+         !credentials.api_user_id.empty() || !credentials.api_access_key.empty();
+}
+
+}  // namespace
+
+Result<Caller> Accounts::identify(const Peer& peer, const Credentials& credentials) {
+  const std::scoped_lock lock(mutex_);
+  Result<Caller> caller = hasSecret(credentials) ? bySecret(peer, credentials) : byConnection(peer);
+  if (caller.ok()) caller->peer = fromText(peer);
+  return caller;
+}
+
+Result<Caller> Accounts::byConnection(const Peer& peer) const {
+  if (!peer.unix_user.empty()) {
+    return Caller{
+        .user = peer.unix_user, .role = roleLocked(peer.unix_user), .known_by = v1::KNOWN_BY_SOCKET};
+  }
+  if (!peer.has_tls) {
+    return Caller{.user = settings_.own_user, .role = v1::ROLE_ADMIN, .known_by = v1::KNOWN_BY_HOST};
+  }
+  if (peer.uris.empty() && peer.names.empty())
+    return denied(
+        "nothing says who you are: show a certificate (--tls), or a token (--token-file), which popctl "
+        "create token makes");
+  POP_ASSIGN_OR_RETURN(std::string user, tls::userFromUris(peer.uris));
+  const v1::Role role = roleLocked(user);
+  return Caller{.user = std::move(user), .role = role, .known_by = v1::KNOWN_BY_CERTIFICATE};
+}
+
+Result<Caller> Accounts::bySecret(const Peer& peer, const Credentials& credentials) {
+  const Time now = settings_.clock();
+  POP_RETURN_IF_ERROR(failed_.check(guesserOf(peer), now));
+  Result<Caller> caller = !credentials.authorization.empty() ? byToken(credentials.authorization)
+                          : !credentials.session.empty()     ? bySession(credentials.session)
+                                                             : byVipuKey(credentials);
+  if (!caller.ok()) failed_.failed(guesserOf(peer), now);
+  return caller;
+}
+
+Result<Caller> Accounts::byToken(const std::string& authorization) {
+  const std::optional<std::string> token = tokenOfAuthorization(authorization);
+  if (!token)
+    return denied("the header authorization is not \"Bearer pop_…\", with a token of popctl create token");
+  const std::string digest = digestOfSecret(*token);
+  const auto found = tokens_.find(tokenId(digest));
+  if (found == tokens_.end() || found->second.digest() != digest)
+    return denied("popdistd does not know this token: it was removed, or is another popdistd's");
+  return callerWith(found->second, v1::KNOWN_BY_TOKEN);
+}
+
+Result<Caller> Accounts::bySession(const std::string& secret) {
+  const auto session = sessions_.find(digestOfSecret(secret));
+  if (session == sessions_.end() || session->second.expires <= settings_.clock())
+    return denied("the session has ended: log in again");
+  const auto token = tokens_.find(session->second.token);
+  if (token == tokens_.end()) return denied("the session's token was removed: log in with another one");
+  return callerWith(token->second, v1::KNOWN_BY_SESSION);
+}
+
+Result<Caller> Accounts::byVipuKey(const Credentials& credentials) const {
+  const auto user = users_.find(credentials.api_user_id);
+  const bool is_right = user != users_.end() && !user->second.vipu_key_digest().empty() &&
+                        user->second.vipu_key_digest() == digestOfSecret(credentials.api_access_key);
+  if (!is_right)
+    return denied("api-access-key is not that of api-user-id " + inQuotes(credentials.api_user_id) +
+                  ": popctl create user NAME --vipu-key makes one");
+  return Caller{.user = user->first, .role = roleLocked(user->first), .known_by = v1::KNOWN_BY_VIPU_KEY};
+}
+
+// What its user may do by now, and no more than its scope.
+Result<Caller> Accounts::callerWith(v1::TokenRecord& token, v1::KnownBy how) {
+  v1::TokenInfo& info = *token.mutable_info();
+  const std::int64_t now_s = timestamp(settings_.clock()).seconds();
+  if (info.expires().seconds() <= now_s)
+    return denied("the token " + info.id() + " has expired: make a new one");
+  if (info.last_used().seconds() + kUseIsNoted.count() <= now_s) {
+    info.mutable_last_used()->set_seconds(now_s);
+    used_.insert(info.id());
+  }
+  return Caller{.user = info.user(),
+                .role = std::min(info.scope(), roleLocked(info.user())),
+                .known_by = how,
+                .token = info.id()};
+}
+
+v1::Role Accounts::roleOf(const std::string& user) const {
+  const std::scoped_lock lock(mutex_);
+  return roleLocked(user);
+}
+
+bool Accounts::isFixed(const std::string& user) const {
+  return user == settings_.own_user || settings_.admins.contains(user);
+}
+
+std::set<std::string> Accounts::fixed() const {
+  std::set<std::string> names = settings_.admins;
+  names.insert(settings_.own_user);
+  return names;
+}
+
+v1::Role Accounts::roleLocked(const std::string& user) const {
+  if (isFixed(user)) return v1::ROLE_ADMIN;
+  const auto found = users_.find(user);
+  return found == users_.end() ? kUsualRole : found->second.info().role();
+}
+
+// ---- sessions
+
+Result<std::string> Accounts::beginSession(const std::string& token, const Peer& peer) {
+  const std::scoped_lock lock(mutex_);
+  POP_ASSIGN_OR_RETURN(const Caller caller, bySecret(peer, {.authorization = "Bearer " + token}));
+  const Time now = settings_.clock();
+  std::erase_if(sessions_, [now](const auto& each) { return each.second.expires <= now; });
+  if (sessions_.size() >= kMostSessions) {
+    const auto oldest =
+        std::min_element(sessions_.begin(), sessions_.end(),
+                         [](const auto& a, const auto& b) { return a.second.expires < b.second.expires; });
+    sessions_.erase(oldest);
+  }
+  std::string secret = makeSecret(settings_.random_name);
+  sessions_[digestOfSecret(secret)] = {caller.token, now + kSessionLength};
+  return secret;
+}
+
+void Accounts::endSession(const std::string& secret) {
+  const std::scoped_lock lock(mutex_);
+  sessions_.erase(digestOfSecret(secret));
+}
+
+// ---- what is stored
+
+Status Accounts::load(Store& store) {
+  POP_ASSIGN_OR_RETURN(const std::vector<NamedRecord> users, store.records(RecordKind::kUser));
+  POP_ASSIGN_OR_RETURN(const std::vector<NamedRecord> tokens, store.records(RecordKind::kToken));
+  std::map<std::string, v1::UserRecord> read_users;
+  std::map<std::string, v1::TokenRecord> read_tokens;
+  for (const NamedRecord& each : users) {
+    if (!read_users[each.name].ParseFromString(each.bytes) ||
+        read_users[each.name].info().name() != each.name)
+      return {Code::kDataLoss, "the store's record of user " + inQuotes(each.name) + " cannot be read"};
+  }
+  for (const NamedRecord& each : tokens) {
+    if (!read_tokens[each.name].ParseFromString(each.bytes) ||
+        read_tokens[each.name].info().id() != each.name)
+      return {Code::kDataLoss, "the store's record of token " + inQuotes(each.name) + " cannot be read"};
+  }
+  const std::scoped_lock lock(mutex_);
+  users_ = std::move(read_users);
+  tokens_ = std::move(read_tokens);
+  used_.clear();
+  return {};
+}
+
+void Accounts::setUser(const v1::UserRecord& user) {
+  const std::scoped_lock lock(mutex_);
+  users_[user.info().name()] = user;
+}
+
+void Accounts::removeUser(const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  users_.erase(name);
+}
+
+void Accounts::setToken(const v1::TokenRecord& token) {
+  const std::scoped_lock lock(mutex_);
+  tokens_[token.info().id()] = token;
+}
+
+void Accounts::removeToken(const std::string& id) {
+  const std::scoped_lock lock(mutex_);
+  tokens_.erase(id);
+  used_.erase(id);
+}
+
+std::vector<v1::UserRecord> Accounts::users() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<v1::UserRecord> all;
+  for (const auto& [name, user] : users_) all.push_back(user);
+  return all;
+}
+
+std::vector<v1::TokenRecord> Accounts::tokens() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<v1::TokenRecord> all;
+  for (const auto& [id, token] : tokens_) all.push_back(token);
+  return all;
+}
+
+std::vector<v1::TokenRecord> Accounts::takeUsed() {
+  const std::scoped_lock lock(mutex_);
+  std::vector<v1::TokenRecord> used;
+  for (const std::string& id : std::exchange(used_, {})) used.push_back(tokens_.at(id));
+  return used;
+}
+
+}  // namespace pop::popdistd

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The audit log: a chain of entries in the store, each with the hash of the one before, and as lines of a
+// file. On the loop's thread.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "popdistd/access/audit_file.h"
+#include "popdistd/access/guard.h"
+#include "popdistd/jobs/commits.h"
+#include "popdistd/jobs/wall_clock.h"
+
+namespace pop::popdistd {
+
+class AuditLog final : public Audit {
+ public:
+  struct Parts {
+    Store& store;
+    Commits& commits;
+    WallClock clock;
+    std::string file;  ///< path; empty: there is none
+  };
+
+  explicit AuditLog(Parts parts) : parts_(std::move(parts)) {}
+
+  /// Goes on after the last entry of the store, and gives the file what it lacks. An error of the store; one
+  /// of the file is a warning of the log.
+  Status start();
+
+  void write(const Caller& caller, std::string_view method, const std::string& object,
+             const Status& outcome) override;
+  void whenDurable(std::function<void(const Status&)> done) override {
+    parts_.commits.whenDurable(std::move(done));
+  }
+
+  /// The newest first, of one user or of all.
+  Result<v1::ListAuditReply> list(const std::string& user, int limit) const;
+  /// Reads all there is. An error: it cannot be read.
+  Result<v1::CheckAuditReply> check() const;
+
+ private:
+  void settled(const Status& status);
+  void feedFile();
+  Result<v1::AuditEntry> entryAt(std::int64_t id) const;
+  Result<std::vector<v1::AuditEntry>> entriesFrom(std::int64_t id, std::size_t most) const;
+
+  const Parts parts_;
+  std::optional<AuditFile> file_;
+  v1::AuditEntry newest_;                 ///< as written in this turn
+  v1::AuditEntry durable_;                ///< the last that is on the disk
+  std::deque<v1::AuditEntry> unsettled_;  ///< written, and not durable yet
+  bool file_has_failed_ = false;
+};
+
+}  // namespace pop::popdistd

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stands in front of the daemon's interfaces, for all transports: lets each call in or not, by the table of
+// policy.h, and has those that change something written down. On the loop's thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "popdistd/access/policy.h"
+#include "popdistd/api/api.h"
+
+namespace pop::popdistd {
+
+/// Where calls are written down.
+class Audit {
+ public:
+  virtual ~Audit() = default;
+
+  /// Writes a call and its outcome down, with what else is written in this turn of the loop.
+  virtual void write(const Caller& caller, std::string_view method, const std::string& object,
+                     const Status& outcome) = 0;
+  /// Calls `done` once that is on the disk, or with why it is not.
+  virtual void whenDurable(std::function<void(const Status&)> done) = 0;
+};
+
+/// What guarded interfaces have in common.
+class Guard {
+ public:
+  explicit Guard(Audit& audit) : audit_(audit) {}
+
+  /// Makes the call, `make(reply)`, if the caller may. The interface answers what changes something once that
+  /// is durable: so what has been written down is durable with it, or neither is.
+  template <typename T>
+  void call(const Caller& caller, const Rule& rule, const std::string& object, Reply<T> reply,
+            const std::function<void(Reply<T>)>& make,
+            const std::function<std::string()>& object_made = nullptr) {
+    if (const Status may = checkMay(caller, rule); !may.ok())
+      return refuse(caller, rule, object, std::move(reply), may);
+    if (!rule.is_audited) return make(std::move(reply));
+    const auto outcome = std::make_shared<std::optional<Result<T>>>();
+    const auto is_later = std::make_shared<bool>(false);
+    make([outcome, is_later, reply](Result<T> result) {
+      *is_later ? reply(std::move(result)) : static_cast<void>(outcome->emplace(std::move(result)));
+    });
+    *is_later = true;
+    const Status how = *outcome ? (*outcome)->status() : Status();
+    audit_.write(caller, rule.method, object_made && how.ok() ? object_made() : object, how);
+    if (*outcome) answerLater(std::move(reply), std::move(**outcome));
+  }
+
+  template <typename T>
+  void refuse(const Caller& caller, const Rule& rule, const std::string& object, Reply<T> reply,
+              const Status& why) {
+    if (rule.is_audited) audit_.write(caller, rule.method, object, why);
+    reply(why);
+  }
+
+  /// The same of what opens a stream.
+  template <typename T>
+  Result<std::unique_ptr<Source<T>>> open(const Caller& caller, const Rule& rule, const std::string& object,
+                                          const std::function<Result<std::unique_ptr<Source<T>>>()>& make) {
+    const Status may = checkMay(caller, rule);
+    Result<std::unique_ptr<Source<T>>> source = may.ok() ? make() : Result<std::unique_ptr<Source<T>>>(may);
+    if (rule.is_audited) audit_.write(caller, rule.method, object, source.status());
+    return source;
+  }
+
+ private:
+  // What was answered at once is told when it has been written down.
+  template <typename T>
+  void answerLater(Reply<T> reply, Result<T> result) {
+    audit_.whenDurable([reply = std::move(reply), result = std::move(result)](const Status& written) mutable {
+      result.ok() && !written.ok() ? reply(written) : reply(std::move(result));
+    });
+  }
+
+  Audit& audit_;
+};
+
+}  // namespace pop::popdistd

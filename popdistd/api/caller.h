@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who asks, and how a transport finds that out.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/base/status.h"
+#include "proto/popdist/v1/access.pb.h"
+
+namespace pop::popdistd {
+
+namespace v1 = ::popdist::v1;
+
+/// Who asks, as it was found out when the call arrived.
+struct Caller {
+  std::string user;  ///< of the certificate, the token, …, or popdistd's own where there is no TLS
+  std::string peer;  ///< address, for the log
+  v1::Role role = v1::ROLE_NONE;
+  v1::KnownBy known_by = v1::KNOWN_BY_NOTHING;
+  std::string token;  ///< its id; empty: known by something else
+};
+
+/// The other end of a connection, as its transport describes it.
+struct Peer {
+  bool has_tls = false;            ///< the connection is encrypted; a certificate may be missing
+  std::vector<std::string> uris;   ///< alternative names of its certificate
+  std::vector<std::string> names;  ///< likewise: DNS names and addresses
+  std::string address;             ///< numeric, without the port
+  std::string port;
+  std::string unix_user;  ///< by the local socket; empty: another connection
+};
+
+/// What one request says of its sender; empty: nothing.
+struct Credentials {
+  std::string authorization;  ///< "Bearer pop_…"
+  std::string api_user_id;    ///< V-IPU's, with the next
+  std::string api_access_key;
+  std::string session;  ///< a browser's
+};
+
+/// Finds out who asks. From any thread. kPermissionDenied: nobody who is known. kResourceExhausted: too many
+/// wrong guesses come from there.
+using Identify = std::function<Result<Caller>(const Peer& peer, const Credentials& credentials)>;
+
+}  // namespace pop::popdistd

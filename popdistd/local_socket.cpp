@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/local_socket.h"
+
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/log/log.h"
+#include "common/sys/unix_socket.h"
+
+namespace pop::popdistd {
+namespace {
+
+constexpr mode_t kForEverybody = 0666;
+constexpr std::chrono::milliseconds kPause{100};
+constexpr int kMostAtOnce = 64;  // then others have their turn
+
+Result<std::string> userOf(int connection) {
+  POP_ASSIGN_OR_RETURN(const uid_t id, sys::peerUser(connection));
+  if (const std::optional<std::string> name = unixUserName(id)) return *name;
+  return Status(Code::kPermissionDenied, "user " + std::to_string(id) + " has no name on this machine");
+}
+
+}  // namespace
+
+std::optional<std::string> unixUserName(uid_t user) {
+  std::array<char, 16384> memory{};
+  passwd entry{};
+  passwd* found = nullptr;
+  ::getpwuid_r(user, &entry, memory.data(), memory.size(), &found);
+  if (found == nullptr || *found->pw_name == '\0') return std::nullopt;
+  return found->pw_name;
+}
+
+Result<std::unique_ptr<LocalSocket>> LocalSocket::listen(os::EpollLoop& loop, const std::string& path) {
+  if (sys::connectPath(path).ok())
+    return Status(Code::kAlreadyExists, "another program listens at " + path + " (--socket)");
+  Result<sys::Fd> listener = sys::listenPath(path);
+  if (!listener.ok())
+    return Status(listener.code(),
+                  "cannot listen at " + path + " (--socket): " + listener.status().message());
+  std::unique_ptr<LocalSocket> socket(new LocalSocket(loop, path, std::move(*listener)));
+  if (::chmod(path.c_str(), kForEverybody) != 0) return errnoStatus("opening " + path + " for users", errno);
+  return socket;
+}
+
+LocalSocket::~LocalSocket() {
+  if (accepted_) loop_.unwatch(listener_.get());
+  if (pause_) loop_.cancel(*pause_);
+  ::unlink(path_.c_str());
+}
+
+void LocalSocket::accept(Accepted accepted) {
+  accepted_ = std::move(accepted);
+  watch();
+}
+
+void LocalSocket::watch() {
+  loop_.watchReadable(listener_.get(), [this] { acceptAll(); });
+}
+
+// There may be no descriptors; the connection that waits would wake the loop over and over.
+void LocalSocket::acceptLater(const Status& why) {
+  log::debug("the local socket: " + why.message());
+  loop_.unwatch(listener_.get());
+  pause_ = loop_.postAfter(kPause, [this] {
+    pause_.reset();
+    watch();
+  });
+}
+
+void LocalSocket::acceptAll() {
+  for (int i = 0; i < kMostAtOnce; ++i) {
+    Result<sys::Fd> connection = sys::acceptConnection(listener_.get());
+    if (!connection.ok()) return acceptLater(connection.status());
+    if (!connection->valid()) return;
+    const Result<std::string> user = userOf(connection->get());
+    Status taken = user.status();
+    if (taken.ok()) taken = accepted_(std::move(*connection), user.value());
+    if (!taken.ok())
+      log::debug("refused a connection by the local socket" +
+                 (user.ok() ? " of user " + inQuotes(user.value()) : "") + ": " + taken.message());
+  }
+}
+
+}  // namespace pop::popdistd

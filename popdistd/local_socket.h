@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The socket for users of this machine: the kernel says who each is (SO_PEERCRED), so they need no secret.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/base/status.h"
+#include "common/os/epoll_loop.h"
+#include "common/sys/fd.h"
+
+namespace pop::popdistd {
+
+/// The name of a user of this machine; nothing: it has none.
+std::optional<std::string> unixUserName(uid_t user);
+
+/// All of it on the loop's thread.
+class LocalSocket {
+ public:
+  /// Takes a connection and its user. An error is logged.
+  using Accepted = std::function<Status(sys::Fd connection, const std::string& user)>;
+
+  /// Makes the file, which every user may connect to who can reach its directory, in place of one on which
+  /// nobody listens any more. `loop` outlives the object.
+  static Result<std::unique_ptr<LocalSocket>> listen(os::EpollLoop& loop, const std::string& path);
+  /// Removes the file.
+  ~LocalSocket();
+  LocalSocket(const LocalSocket&) = delete;
+  LocalSocket& operator=(const LocalSocket&) = delete;
+
+  /// From now on; once.
+  void accept(Accepted accepted);
+
+ private:
+  LocalSocket(os::EpollLoop& loop, std::string path, sys::Fd listener)
+      : loop_(loop), path_(std::move(path)), listener_(std::move(listener)) {}
+  void watch();
+  void acceptAll();
+  void acceptLater(const Status& why);
+
+  os::EpollLoop& loop_;
+  const std::string path_;
+  const sys::Fd listener_;
+  Accepted accepted_;
+  std::optional<TimerId> pause_;
+};
+
+}  // namespace pop::popdistd

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/rpc/peer_of.h"
+
+#include <grpcpp/security/auth_context.h>
+
+#include <grpc/grpc_security_constants.h>
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace pop::popdistd {
+namespace {
+
+std::vector<std::string> propertyOf(const grpc::AuthContext& context, const char* name) {
+  std::vector<std::string> values;
+  for (const grpc::string_ref& value : context.FindPropertyValues(name))
+    values.emplace_back(value.data(), value.size());
+  return values;
+}
+
+// "ipv4:10.0.0.1:1234", "ipv6:%5Bfd00::1%5D:1234"
+void setAddress(Peer& peer, std::string uri) {
+  for (const auto& [escape, plain] : {std::pair("%5B", '['), std::pair("%5D", ']'), std::pair("%25", '%')}) {
+    if (const std::size_t at = uri.find(escape); at != std::string::npos) uri.replace(at, 3, 1, plain);
+  }
+  const std::size_t begin = uri.find(':') + 1;
+  const std::size_t colon = uri.rfind(':');
+  peer.port = uri.substr(colon + 1);
+  peer.address = colon > begin ? uri.substr(begin, colon - begin) : uri;
+  if (peer.address.starts_with('[') && peer.address.ends_with(']'))
+    peer.address = peer.address.substr(1, peer.address.size() - 2);
+  constexpr std::string_view kMapped = "::ffff:";
+  if (peer.address.starts_with(kMapped)) peer.address.erase(0, kMapped.size());
+}
+
+// Of several values of one name, the first counts, and an empty one is none.
+std::string metadataOf(const grpc::CallbackServerContext& context, const char* name) {
+  const auto found = context.client_metadata().find(name);
+  return found == context.client_metadata().end() ? ""
+                                                  : std::string(found->second.data(), found->second.size());
+}
+
+}  // namespace
+
+Peer CallersOf::peer(const grpc::CallbackServerContext& context) const {
+  Peer peer;
+  peer.has_tls = has_tls_;
+  peer.unix_user = unix_user_;
+  if (!unix_user_.empty()) return peer;
+  setAddress(peer, context.peer());
+  if (!has_tls_) return peer;
+  const std::shared_ptr<const grpc::AuthContext> known = context.auth_context();
+  peer.uris = propertyOf(*known, GRPC_PEER_URI_PROPERTY_NAME);
+  peer.names = propertyOf(*known, GRPC_PEER_DNS_PROPERTY_NAME);
+  for (std::string& ip : propertyOf(*known, GRPC_PEER_IP_PROPERTY_NAME)) peer.names.push_back(std::move(ip));
+  return peer;
+}
+
+Result<Caller> CallersOf::caller(const grpc::CallbackServerContext& context) const {
+  return identify_(peer(context), {.authorization = metadataOf(context, "authorization"),
+                                   .api_user_id = metadataOf(context, "api-user-id"),
+                                   .api_access_key = metadataOf(context, "api-access-key")});
+}
+
+}  // namespace pop::popdistd

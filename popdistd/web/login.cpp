@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/web/login.h"
+
+#include "common/base/json.h"
+#include "popdistd/web/cookies.h"
+#include "popdistd/web/json.h"
+
+namespace pop::popdistd {
+namespace {
+
+constexpr int kUnauthenticated = 16;  // gRPC's
+constexpr const char* kSetCookie = "Set-Cookie";
+
+HttpAnswer unauthenticated(const std::string& why) {
+  return {.status = 401, .body = JsonObject().number("code", kUnauthenticated).text("message", why).str()};
+}
+
+}  // namespace
+
+HttpAnswer login(const Sessions& sessions, const HttpRequest& request) {
+  v1::LoginRequest wanted;
+  if (const Status read = fromJson(request.body, wanted); !read.ok()) return errorAnswer(read);
+  if (!sessions.begin) return errorAnswer({Code::kUnimplemented, "nobody can log in here"});
+  const Result<std::string> session = sessions.begin(wanted.token(), request.peer);
+  if (session.code() == Code::kPermissionDenied) return unauthenticated(session.status().message());
+  if (!session.ok()) return errorAnswer(session.status());
+  return {.body = "{}", .headers = {{kSetCookie, cookieOfSession(session.value(), request.has_tls)}}};
+}
+
+HttpAnswer logout(const Sessions& sessions, const HttpRequest& request) {
+  if (sessions.end && !request.session.empty()) sessions.end(request.session);
+  return {.body = "{}", .headers = {{kSetCookie, cookieOfNoSession(request.has_tls)}}};
+}
+
+HttpAnswer whoAreYou(const HttpRequest& request) {
+  const Status& why = request.caller.status();
+  HttpAnswer answer =
+      why.code() == Code::kResourceExhausted ? errorAnswer(why) : unauthenticated(why.message());
+  if (!request.session.empty() && why.code() != Code::kResourceExhausted)
+    answer.headers.emplace_back(kSetCookie, cookieOfNoSession(request.has_tls));
+  return answer;
+}
+
+bool isForged(const HttpRequest& request) {
+  return request.method == "POST" && !request.session.empty() && request.own_header.empty();
+}
+
+}  // namespace pop::popdistd

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Users and tokens as clients make and remove them, over a real store and the daemon's core.
+#include <gmock/gmock.h>
+
+#include "common/sys/random_name.h"
+#include "popdistd/access/access.h"
+#include "tests/unit/popdistd/jobs/cluster_fixture.h"
+
+namespace pop::popdistd::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class AccessTest : public ClusterTest {
+ protected:
+  AccessTest() { startAccess(); }
+
+  void startAccess() {
+    accounts_.emplace(Accounts::Settings{.own_user = "popdistd",
+                                         .admins = {"root"},
+                                         .clock = [this] { return now_; },
+                                         .random_name = [] { return sys::randomName(); }});
+    ASSERT_TRUE(accounts_->load(*store_).ok());
+    access_.emplace(Access::Parts{.loop = *loop_,
+                                  .store = *store_,
+                                  .commits = core_->commits(),
+                                  .accounts = *accounts_,
+                                  .api = *core_,
+                                  .pods = core_->pods().api(),
+                                  .vipu = core_->pods().vipu(),
+                                  .clock = [this] { return now_; },
+                                  .random_name = [] { return sys::randomName(); },
+                                  .audit_file = ""});
+    ASSERT_TRUE(access_->start().ok());
+  }
+  void restart() {
+    access_.reset();
+    accounts_.reset();
+    killDaemon();
+    startDaemon();
+    startAccess();
+  }
+  ~AccessTest() override { access_.reset(); }
+
+  Caller as(const std::string& user) { return accounts_->identify({.unix_user = user}, {}).value(); }
+  Caller by(const std::string& token) {
+    const Result<Caller> caller =
+        accounts_->identify({.has_tls = true, .address = "h"}, {.authorization = "Bearer " + token});
+    return caller.ok() ? caller.value() : Caller();
+  }
+  template <typename Interface, typename Request, typename T>
+  Answer<T> ask(Interface& interface, void (Interface::*method)(const Caller&, Request, Reply<T>),
+                const Caller& caller, const Request& request = {}) {
+    Answer<T> answer;
+    (interface.*method)(caller, request, answer.reply());
+    settle();
+    return answer;
+  }
+  Answer<v1::CreateUserReply> createUser(const Caller& caller, const std::string& name, v1::Role role,
+                                         bool key = false) {
+    v1::CreateUserRequest request;
+    request.set_name(name);
+    request.set_role(role);
+    request.set_vipu_key(key);
+    return ask(access_->access(), &AccessApi::createUser, caller, request);
+  }
+  Answer<v1::CreateTokenReply> createToken(const Caller& caller, v1::Role scope = v1::ROLE_NONE,
+                                           const std::string& user = {}, std::int64_t expires_s = 0) {
+    v1::CreateTokenRequest request;
+    request.set_scope(scope);
+    request.set_user(user);
+    request.set_expires_after_s(expires_s);
+    return ask(access_->access(), &AccessApi::createToken, caller, request);
+  }
+  Code removeToken(const Caller& caller, const std::string& id) {
+    v1::TokenRef token;
+    token.set_id(id);
+    return ask(access_->access(), &AccessApi::removeToken, caller, token).code();
+  }
+
+  std::chrono::system_clock::time_point now_{seconds(1'700'000'000)};
+  std::optional<Accounts> accounts_;
+  std::optional<Access> access_;
+};
+
+TEST_F(AccessTest, RolesAreKeptOverLivesOfTheDaemon) {
+  EXPECT_EQ(createUser(as("alice"), "alice", v1::ROLE_ADMIN).code(), Code::kPermissionDenied);
+  EXPECT_EQ(createUser(as("root"), "alice", v1::ROLE_OPERATOR).code(), Code::kOk);
+  restart();
+  EXPECT_EQ(as("alice").role, v1::ROLE_OPERATOR);
+  v1::UserRef alice;
+  alice.set_name("alice");
+  EXPECT_EQ(ask(access_->access(), &AccessApi::removeUser, as("root"), alice).code(), Code::kOk);
+  EXPECT_EQ(ask(access_->access(), &AccessApi::removeUser, as("root"), alice).code(), Code::kNotFound);
+  EXPECT_EQ(as("alice").role, v1::ROLE_SUBMIT);
+  EXPECT_EQ(createUser(as("root"), "root", v1::ROLE_VIEWER).code(), Code::kFailedPrecondition);
+  EXPECT_EQ(createUser(as("root"), "a b", v1::ROLE_VIEWER).code(), Code::kInvalidArgument);
+}
+
+TEST_F(AccessTest, ATokenHasAtMostItsMakersRole) {
+  EXPECT_EQ(createToken(as("alice"), v1::ROLE_OPERATOR).code(), Code::kPermissionDenied);
+  const Answer<v1::CreateTokenReply> made = createToken(as("alice"));
+  ASSERT_EQ(made.code(), Code::kOk) << made.words();
+  EXPECT_EQ(made.value().token().scope(), v1::ROLE_SUBMIT);
+  EXPECT_EQ(by(made.value().secret()).user, "alice");
+  EXPECT_EQ(createToken(as("alice"), v1::ROLE_VIEWER, "bob").code(), Code::kPermissionDenied);
+  EXPECT_EQ(createToken(as("root"), v1::ROLE_ADMIN, "bob").code(), Code::kPermissionDenied)
+      << "nor above its user's";
+  EXPECT_EQ(createToken(as("root"), v1::ROLE_VIEWER, "bob").code(), Code::kOk);
+}
+
+TEST_F(AccessTest, ATokenMakesNoTokens) {
+  const std::string secret = createToken(as("root")).value().secret();
+  EXPECT_EQ(by(secret).role, v1::ROLE_ADMIN);
+  EXPECT_EQ(createToken(by(secret)).code(), Code::kPermissionDenied);
+}
+
+TEST_F(AccessTest, TokensAreKeptAsDigestsAndSeenByTheirUsers) {
+  const v1::CreateTokenReply made = createToken(as("alice")).value();
+  restart();
+  EXPECT_EQ(by(made.secret()).user, "alice");
+  EXPECT_EQ(ask(access_->access(), &AccessApi::listTokens, as("bob"), v1::ListTokensRequest())
+                .value()
+                .tokens_size(),
+            0);
+  EXPECT_EQ(ask(access_->access(), &AccessApi::listTokens, as("root"), v1::ListTokensRequest())
+                .value()
+                .tokens_size(),
+            1);
+  EXPECT_EQ(removeToken(as("bob"), made.token().id()), Code::kNotFound);
+  EXPECT_EQ(removeToken(as("alice"), made.token().id()), Code::kOk);
+  EXPECT_EQ(by(made.secret()).role, v1::ROLE_NONE);
+  for (const NamedRecord& each : store_->records(RecordKind::kToken).value())
+    EXPECT_EQ(each.bytes.find(made.secret().substr(4, 16)), std::string::npos);
+}
+
+TEST_F(AccessTest, TokensExpire) {
+  EXPECT_EQ(createToken(as("alice"), v1::ROLE_NONE, "", 367 * 24 * 3600).code(), Code::kInvalidArgument);
+  EXPECT_EQ(createToken(as("alice"), v1::ROLE_NONE, "", -1).code(), Code::kInvalidArgument);
+  const v1::CreateTokenReply made = createToken(as("alice")).value();
+  EXPECT_EQ(made.token().expires().seconds() - made.token().created().seconds(), 30 * 24 * 3600);
+  now_ += std::chrono::hours(31 * 24);
+  EXPECT_EQ(by(made.secret()).role, v1::ROLE_NONE);
+  now_ += std::chrono::hours(7 * 24);
+  createToken(as("alice"));
+  EXPECT_EQ(accounts_->tokens().size(), 1U) << "an old one goes";
+}
+
+TEST_F(AccessTest, AUserHasAHundredTokensAtMost) {
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(createToken(as("alice")).code(), Code::kOk);
+  EXPECT_EQ(createToken(as("alice")).code(), Code::kResourceExhausted);
+  EXPECT_EQ(createToken(as("bob")).code(), Code::kOk);
+}
+
+TEST_F(AccessTest, RemovingAUserEndsItsTokensAndItsKey) {
+  const v1::CreateUserReply made = createUser(as("root"), "alice", v1::ROLE_NONE, true).value();
+  const Credentials key{.api_user_id = made.api_user_id(), .api_access_key = made.api_access_key()};
+  EXPECT_EQ(accounts_->identify({.has_tls = true}, key).value().user, "alice");
+  const std::string token = createToken(as("alice")).value().secret();
+  v1::UserRef alice;
+  alice.set_name("alice");
+  EXPECT_EQ(ask(access_->access(), &AccessApi::removeUser, as("root"), alice).code(), Code::kOk);
+  EXPECT_EQ(by(token).role, v1::ROLE_NONE);
+  EXPECT_FALSE(accounts_->identify({.has_tls = true}, key).ok());
+}
+
+TEST_F(AccessTest, WhatIsDoneToJobsAndUsersIsInTheAuditLog) {
+  const auto submitted = ask(access_->api(), &Api::submit, as("alice"), requestOf());
+  ASSERT_EQ(submitted.code(), Code::kOk);
+  const std::string job = "job " + std::to_string(submitted.value().job().id());
+  v1::CancelRequest cancel;
+  *cancel.mutable_job() =
+      submitted.value().job().id() == 0 ? v1::JobRef() : ref(submitted.value().job().id());
+  EXPECT_EQ(ask(access_->api(), &Api::cancel, as("bob"), cancel).code(), Code::kPermissionDenied);
+  EXPECT_EQ(ask(access_->api(), &Api::cancel, as("alice"), cancel).code(), Code::kOk);
+  createToken(as("alice"));
+  restart();
+  const v1::ListAuditReply audit =
+      ask(access_->access(), &AccessApi::listAudit, as("root"), v1::ListAuditRequest()).value();
+  ASSERT_EQ(audit.entries_size(), 4);
+  EXPECT_EQ(audit.entries(3).method(), "Submit");
+  EXPECT_EQ(audit.entries(3).object(), job);
+  EXPECT_EQ(audit.entries(2).user(), "bob");
+  EXPECT_EQ(audit.entries(2).code(), static_cast<int>(Code::kPermissionDenied));
+  EXPECT_EQ(audit.entries(1).object(), job);
+  EXPECT_EQ(audit.entries(0).method(), "CreateToken");
+  EXPECT_EQ(ask(access_->access(), &AccessApi::checkAudit, as("root"), v1::Nothing()).value().broken(), "");
+  EXPECT_EQ(ask(access_->access(), &AccessApi::listAudit, as("alice"), v1::ListAuditRequest()).code(),
+            Code::kPermissionDenied);
+}
+
+TEST_F(AccessTest, NobodySeesTheVariablesOfAJob) {
+  v1::SubmitRequest request = requestOf();
+  v1::Variable& secret = *request.mutable_spec()->add_environment();
+  secret.set_name("PASSWORD");
+  secret.set_value("hunter2");
+  EXPECT_EQ(ask(access_->api(), &Api::submit, as("alice"), request).code(), Code::kOk);
+  for (const char* user : {"alice", "bob", "root"}) {
+    const auto list = ask(access_->api(), &Api::list, as(user), v1::ListJobsRequest());
+    EXPECT_EQ(list.value().jobs_size(), 1);
+    EXPECT_EQ(list.value().SerializeAsString().find("hunter2"), std::string::npos) << user;
+  }
+}
+
+}  // namespace
+}  // namespace pop::popdistd::testing
