@@ -6,14 +6,17 @@
 
 #include <array>
 #include <csignal>
+#include <ctime>
 #include <memory>
 #include <utility>
 
 #include "common/sys/process_setup.h"
+#include "common/tls/expiry.h"
 #include "common/tls/host_tls.h"
 #include "popdistd/rpc/rpc_server.h"
 #include "popdistd/systemd.h"
 #include "popdistd/web/http_server.h"
+#include "popdistd/web/metrics.h"
 #include "popdistd/web/routes.h"
 
 namespace pop::popdistd {
@@ -36,10 +39,11 @@ class Daemon {
       : loop_(loop),
         parts_(parts),
         options_(options),
-        routes_(parts.served.api, parts.served.pods, parts.metrics) {}
+        routes_(parts.served.api, parts.served.pods, [this] { return metrics(); }) {}
 
   Status start() {
     POP_ASSIGN_OR_RETURN(std::optional<tls::TlsFiles> files, certificatesOf(options_));
+    if (files) expiry_ = tls::expiryOf(*files);
     if (options_.http) {
       Result<std::unique_ptr<HttpServer>> http =
           HttpServer::start(loop_, [this](const auto& exchange) { routes_.handle(exchange); },
@@ -80,6 +84,19 @@ class Daemon {
                             " (does another popdistd run there, or is the address not this host's?)"};
   }
 
+  std::string metrics() const {
+    Measures all;
+    all.core = parts_.measures();
+    all.process = measureProcess();
+    if (rpc_) all.rpc = rpc_->meters();
+    if (http_) all.http = http_->meters();
+    const std::time_t now = std::time(nullptr);
+    if (expiry_.authority) all.certificates.push_back({"authority", std::difftime(*expiry_.authority, now)});
+    if (expiry_.certificate)
+      all.certificates.push_back({"certificate", std::difftime(*expiry_.certificate, now)});
+    return prometheusText(metricFamilies(all));
+  }
+
   void reload() {
     if (options_.tls_directory.empty()) return log::info("nothing to reload: there are no certificates");
     Result<std::optional<tls::TlsFiles>> files = certificatesOf(options_);
@@ -88,6 +105,7 @@ class Daemon {
     if (!taken.ok())
       return log::warning("cannot reload the certificates, so the old ones stay in force: " +
                           taken.message());
+    expiry_ = tls::expiryOf(**files);
     rpc_->setTls(std::move(**files));
     log::info("reloaded the certificates, for new connections");
   }
@@ -111,6 +129,7 @@ class Daemon {
   const DaemonParts& parts_;
   const DaemonOptions& options_;
   Routes routes_;
+  tls::Expiry expiry_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<RpcServer> rpc_;
   int running_servers_ = 0;

@@ -13,6 +13,7 @@
 #include "common/log/log.h"
 #include "common/os/epoll_loop.h"
 #include "common/os/place.h"
+#include "popdistd/api/measures.h"
 #include "popdistd/api/served.h"
 
 namespace pop::popdistd {
@@ -32,7 +33,7 @@ struct DaemonOptions {
 /// What the transports carry. It outlives runDaemon().
 struct DaemonParts {
   Served served;
-  std::function<std::string()> metrics;                  ///< the text of /metrics
+  std::function<CoreMeasures()> measures;                ///< for /metrics
   std::function<void(int port)> listening = {};          ///< clients and hosts can connect to this port
   std::function<void(const Status& why)> stopping = {};  ///< all calls are about to end
 };

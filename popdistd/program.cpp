@@ -56,7 +56,7 @@ Status serve(DaemonOptions options) {
   if (dev) POP_RETURN_IF_ERROR(pods.addDefaultInventory(sys::hostName()));
   return runDaemon(loop,
                    {.served = {*core, *core, pods.api(), pods.vipu()},
-                    .metrics = [] { return std::string(); },
+                    .measures = [&core] { return core->measures(); },
                     .listening =
                         [&dev, &core](int port) {
                           core->listensAt(port);

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "popdistd/api/api.h"
 #include "popdistd/api/host_gate.h"
+#include "popdistd/api/measures.h"
 #include "popdistd/jobs/change_source.h"
 #include "popdistd/jobs/commits.h"
 #include "popdistd/jobs/host_table.h"
@@ -72,6 +74,9 @@ class DaemonCore final : public Api, public HostGate {
   /// Clusters and partitions: PodsApi, VipuApi.
   Pods& pods() { return pods_; }
 
+  /// For /metrics: a look at all there is.
+  CoreMeasures measures();
+
   /// Where it listens: what jobs are told from now on. For a port that was not known at the start.
   void listensAt(int port) { vipu_server_.port = port; }
 
@@ -86,6 +91,7 @@ class DaemonCore final : public Api, public HostGate {
   Status load();
   void storeFailed(const Status& why);
   void tick();
+  JobMeasures jobMeasures() const;
   PodHooks podHooks();
   bool isAdmin(const Caller& caller) const { return settings_.admins.contains(caller.user); }
   Status checkAdmin(const Caller& caller, const std::string& what) const;
@@ -119,6 +125,8 @@ class DaemonCore final : public Api, public HostGate {
   std::vector<std::string> unreadable_;
   std::set<std::int64_t> is_unreadable_;
   TimerId tick_{};
+  std::optional<Clock::time_point> tick_due_;
+  Histogram loop_lag_{kMomentBounds};
 };
 
 }  // namespace pop::popdistd

@@ -15,6 +15,7 @@
 
 #include "common/base/loop.h"
 #include "common/base/status.h"
+#include "popdistd/api/measures.h"
 #include "popdistd/jobs/commits.h"
 #include "popdistd/jobs/revisions.h"
 #include "popdistd/jobs/wall_clock.h"
@@ -75,6 +76,8 @@ class Partitions {
   std::uint64_t revisionOf(const std::string& id) const;
   v1::PartitionInfo show(const vipu::Partition& partition) const;
 
+  const PartitionMeters& meters() const { return meters_; }
+
  private:
   struct Net {  ///< what a change comes to for one partition
     std::string id;
@@ -89,6 +92,8 @@ class Partitions {
   void noteChange(const Net& net);
   void watch(const std::string& id);
   void configured(const std::string& id);
+  void count(const vipu::Change& change);
+  void countIpuSeconds();
   void cancelTimers();
 
   Parts parts_;
@@ -96,6 +101,8 @@ class Partitions {
   std::map<std::string, TimerId> timers_;  ///< of partitions that are being configured
   std::map<std::string, std::string> fresh_for_;
   std::map<std::string, std::uint64_t> revisions_;
+  PartitionMeters meters_;
+  Clock::time_point counted_at_;
 };
 
 }  // namespace pop::popdistd

@@ -19,6 +19,7 @@
 #include "popdistd/rpc/host_stream.h"
 #include "popdistd/rpc/peer_of.h"
 #include "popdistd/rpc/pods_service.h"
+#include "popdistd/rpc/rpc_meter.h"
 #include "popdistd/rpc/server_tls.h"
 #include "popdistd/rpc/vipu_services.h"
 #include "proto/descriptors.h"
@@ -116,6 +117,7 @@ Peer peerOf(const grpc::CallbackServerContext& context) {
 struct RpcServer::Impl {
   Loop& loop;
   std::shared_ptr<Calls> calls;
+  std::shared_ptr<RpcMeter> meter = std::make_shared<RpcMeter>();
   std::vector<std::unique_ptr<grpc::Service>> services;
   std::shared_ptr<ServerCertificates> certificates;
   std::unique_ptr<grpc::Server> server;
@@ -142,6 +144,9 @@ Result<std::unique_ptr<RpcServer>> RpcServer::start(Loop& loop, const Served& se
   if (options.tls) impl->certificates = makeServerCertificates(std::move(*options.tls));
   grpc::ServerBuilder builder;
   setLimits(builder);
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
+  interceptors.push_back(counting(impl->meter));
+  builder.experimental().SetInterceptorCreators(std::move(interceptors));
   for (const auto& service : impl->services) builder.RegisterService(service.get());
   const std::string place = bracketed(options.address) + ':' + std::to_string(options.port);
   builder.AddListeningPort(
@@ -157,6 +162,10 @@ Result<std::unique_ptr<RpcServer>> RpcServer::start(Loop& loop, const Served& se
 
 int RpcServer::port() const {
   return impl_->port;
+}
+
+RpcMeters RpcServer::meters() const {
+  return impl_->meter->meters();
 }
 
 void RpcServer::setTls(tls::TlsFiles files) {

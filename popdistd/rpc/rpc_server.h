@@ -12,6 +12,7 @@
 #include "common/base/loop.h"
 #include "common/base/status.h"
 #include "common/tls/tls_files.h"
+#include "popdistd/api/measures.h"
 #include "popdistd/api/served.h"
 
 namespace pop::popdistd {
@@ -36,6 +37,9 @@ class RpcServer {
   RpcServer& operator=(const RpcServer&) = delete;
 
   int port() const;
+
+  /// What was counted so far.
+  RpcMeters meters() const;
 
   /// For connections that begin from now on. Only where there was TLS at the start.
   void setTls(tls::TlsFiles files);

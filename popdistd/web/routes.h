@@ -14,7 +14,7 @@ namespace pop::popdistd {
 /// All on the loop's thread.
 class Routes {
  public:
-  /// `metrics`: the text of /metrics, in Prometheus' form. `api` and `pods` outlive the object.
+  /// `metrics`: the text of /metrics (metrics.h). `api` and `pods` outlive the object.
   Routes(Api& api, PodsApi& pods, std::function<std::string()> metrics);
 
   void handle(const std::shared_ptr<HttpExchange>& exchange);

@@ -38,7 +38,7 @@ struct FakeCore {
 
   DaemonParts parts() {
     return {.served = {api, gate, pods, vipu},
-            .metrics = [] { return std::string(); },
+            .measures = [] { return CoreMeasures(); },
             .stopping = [this](const Status& why) { stopping.push_back(why.message()); }};
   }
 };
