@@ -76,6 +76,8 @@ install(DIRECTORY docs/guide docs/reference DESTINATION ${CMAKE_INSTALL_DOCDIR}/
 install(DIRECTORY examples/fashion_mnist DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples MESSAGE_NEVER)
 
 install(FILES packaging/popdist-agent.service packaging/popdistd.service DESTINATION lib/systemd/system)
+# For Grafana; nothing of ours reads it.
+install(FILES packaging/popdistd-dashboard.json DESTINATION ${CMAKE_INSTALL_DATADIR}/popdist)
 
 configure_file(packaging/at_install.cmake.in at_install.cmake @ONLY)
 install(SCRIPT ${PROJECT_BINARY_DIR}/at_install.cmake)

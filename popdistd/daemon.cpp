@@ -4,15 +4,18 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <ctime>
 #include <memory>
 #include <utility>
 
 #include "common/sys/process_setup.h"
+#include "common/tls/expiry.h"
 #include "common/tls/host_tls.h"
 #include "popdistd/local_socket.h"
 #include "popdistd/rpc/rpc_server.h"
 #include "popdistd/systemd.h"
 #include "popdistd/web/http_server.h"
+#include "popdistd/web/metrics.h"
 #include "popdistd/web/routes.h"
 
 namespace pop::popdistd {
@@ -35,10 +38,13 @@ class Daemon {
       : loop_(loop),
         parts_(parts),
         options_(options),
-        routes_(parts.served.api, parts.served.pods, parts.metrics, parts.served.access, parts.sessions) {}
+        routes_(
+            parts.served.api, parts.served.pods, [this] { return metrics(); }, parts.served.access,
+            parts.sessions) {}
 
   Status start() {
     POP_ASSIGN_OR_RETURN(std::optional<tls::TlsFiles> files, certificatesOf(options_));
+    if (files) expiry_ = tls::expiryOf(*files);
     if (options_.http) {
       Result<std::unique_ptr<HttpServer>> http =
           HttpServer::start(loop_, [this](const auto& exchange) { routes_.handle(exchange); },
@@ -91,6 +97,19 @@ class Daemon {
                             " (does another popdistd run there, or is the address not this host's?)"};
   }
 
+  std::string metrics() const {
+    Measures all;
+    all.core = parts_.measures();
+    all.process = measureProcess();
+    if (rpc_) all.rpc = rpc_->meters();
+    if (http_) all.http = http_->meters();
+    const std::time_t now = std::time(nullptr);
+    if (expiry_.authority) all.certificates.push_back({"authority", std::difftime(*expiry_.authority, now)});
+    if (expiry_.certificate)
+      all.certificates.push_back({"certificate", std::difftime(*expiry_.certificate, now)});
+    return prometheusText(metricFamilies(all));
+  }
+
   void reload() {
     if (options_.tls_directory.empty()) return log::info("nothing to reload: there are no certificates");
     Result<std::optional<tls::TlsFiles>> files = certificatesOf(options_);
@@ -99,6 +118,7 @@ class Daemon {
     if (!taken.ok())
       return log::warning("cannot reload the certificates, so the old ones stay in force: " +
                           taken.message());
+    expiry_ = tls::expiryOf(**files);
     rpc_->setTls(std::move(**files));
     log::info("reloaded the certificates, for new connections");
   }
@@ -123,6 +143,7 @@ class Daemon {
   const DaemonParts& parts_;
   const DaemonOptions& options_;
   Routes routes_;
+  tls::Expiry expiry_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<LocalSocket> local_;
   std::unique_ptr<RpcServer> rpc_;

@@ -14,6 +14,7 @@
 #include "common/log/log.h"
 #include "common/os/epoll_loop.h"
 #include "common/os/place.h"
+#include "popdistd/api/measures.h"
 #include "popdistd/api/served.h"
 #include "popdistd/web/login.h"
 
@@ -38,7 +39,7 @@ struct DaemonOptions {
 /// What the transports carry. It outlives runDaemon().
 struct DaemonParts {
   Served served;
-  std::function<std::string()> metrics;                  ///< the text of /metrics
+  std::function<CoreMeasures()> measures;                ///< for /metrics
   Identify identify;                                     ///< outlives runDaemon(), too
   Sessions sessions = {};                                ///< of browsers
   std::function<void(int port)> listening = {};          ///< clients and hosts can connect to this port

@@ -73,7 +73,7 @@ Status serve(DaemonOptions options) {
   return runDaemon(
       loop,
       {.served = {access.api(), *core, access.pods(), access.vipu(), &access.access()},
-       .metrics = [] { return std::string(); },
+       .measures = [&core] { return core->measures(); },
        .identify = [&accounts](const Peer& peer,
                                const Credentials& said) { return accounts.identify(peer, said); },
        .sessions = {.begin = [&accounts](const std::string& token,

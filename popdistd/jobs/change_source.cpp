@@ -21,7 +21,10 @@ ChangeSource::ChangeSource(Revisions& revisions, JobTable& jobs, HostTable& host
 
 // A watcher that has fallen back behind what is known of removed things begins anew.
 std::optional<v1::Change> ChangeSource::next() {
-  if (snapshot_ == 0 && !begins_ && !revisions_.reachesBackTo(seen_)) begins_ = true;
+  if (snapshot_ == 0 && !begins_ && !revisions_.reachesBackTo(seen_)) {
+    begins_ = true;
+    revisions_.countResync();
+  }
   if (std::exchange(begins_, false)) {
     seen_ = 0;
     snapshot_ = revisions_.current();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/jobs/commits.h"
 
+#include <chrono>
 #include <utility>
 
 namespace pop::popdistd {
@@ -25,8 +26,11 @@ void Commits::commit() {
   is_posted_ = false;
   Status problem = std::exchange(problem_, {});
   const bool has_writes = store_.hasUncommitted();
+  const Clock::time_point begun = loop_.now();
   Status done = has_writes ? store_.commit() : Status();
+  if (has_writes) meters_.seconds.add(std::chrono::duration<double>(loop_.now() - begun).count());
   if (problem.ok()) problem = std::move(done);
+  if (!problem.ok()) ++meters_.failed;
   if (has_writes || !problem.ok()) last_ = problem;
   for (const Done& each : std::exchange(waiting_, {})) each(problem);
   if (!problem.ok()) failed_(problem);

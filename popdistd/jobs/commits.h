@@ -8,6 +8,7 @@
 
 #include "common/base/loop.h"
 #include "common/base/status.h"
+#include "popdistd/api/measures.h"
 #include "popdistd/store/store.h"
 
 namespace pop::popdistd {
@@ -29,6 +30,8 @@ class Commits {
   /// How the last commit went.
   const Status& last() const { return last_; }
 
+  const CommitMeters& meters() const { return meters_; }
+
  private:
   void commitSoon();
   void commit();
@@ -38,6 +41,7 @@ class Commits {
   const Done failed_;
   Status problem_;  ///< of a write of this turn
   Status last_;
+  CommitMeters meters_;
   std::vector<Done> waiting_;
   bool is_posted_ = false;
 };

@@ -148,10 +148,13 @@ void DaemonCore::storeFailed(const Status& why) {
 }
 
 void DaemonCore::tick() {
+  if (tick_due_)
+    loop_lag_.add(std::max(0.0, std::chrono::duration<double>(loop_.now() - *tick_due_).count()));
   hosts_.tick();
   lives_.tick();
   pods_.tick();
   forgetOldJobs();
+  tick_due_ = loop_.now() + kTick;
   tick_ = loop_.postAfter(kTick, [this] { tick(); });
 }
 

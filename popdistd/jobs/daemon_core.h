@@ -4,12 +4,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "popdistd/api/api.h"
 #include "popdistd/api/host_gate.h"
+#include "popdistd/api/measures.h"
 #include "popdistd/jobs/change_source.h"
 #include "popdistd/jobs/commits.h"
 #include "popdistd/jobs/host_table.h"
@@ -77,6 +79,8 @@ class DaemonCore final : public Api, public HostGate {
 
   /// For what is to be durable together with what the core writes.
   Commits& commits() { return commits_; }
+  /// For /metrics: a look at all there is.
+  CoreMeasures measures();
 
   /// Where it listens: what jobs are told from now on. For a port that was not known at the start.
   void listensAt(int port) { vipu_server_.port = port; }
@@ -96,6 +100,7 @@ class DaemonCore final : public Api, public HostGate {
   /// kFailedPrecondition: it has not ended, or may still use a partition.
   Status mayForget(const Job& job);
   void forgetNow(const Job& job);
+  JobMeasures jobMeasures() const;
   PodHooks podHooks();
   // Which call is whose is decided in front of this (popdistd/access/policy.h); here, those are kept out who
   // manage nothing, should a call ever come by another way.
@@ -132,6 +137,8 @@ class DaemonCore final : public Api, public HostGate {
   std::vector<std::string> unreadable_;
   std::set<std::int64_t> is_unreadable_;
   TimerId tick_{};
+  std::optional<Clock::time_point> tick_due_;
+  Histogram loop_lag_{kMomentBounds};
 };
 
 }  // namespace pop::popdistd

@@ -82,6 +82,8 @@ void JobLives::takeEvent(Job& job, const v1::StoredRecord& record) {
                      : event.log().kind() == v1::EVENT_INSTANCE_ENDED ? -1
                                                                       : 0;
   info.set_instances_running(std::max(0, info.instances_running() + change));
+  if (change > 0 && info.restarts() == 0 && info.instances_running() == info.num_instances())
+    meters_.start_seconds.add(secondsBetween(info.submitted(), timestamp(parts_.clock())));
   event.has_outcome() ? finish(job, event.outcome()) : save(job);
 }
 
@@ -139,6 +141,8 @@ void JobLives::end(Job& job, v1::JobEnd how, const std::string& reason) {
   info.clear_conditions();
   info.set_instances_running(0);
   *info.mutable_ended() = timestamp(parts_.clock());
+  ++meters_.ended[static_cast<std::size_t>(info.end())];
+  if (info.has_started()) meters_.run_seconds.add(secondsBetween(info.started(), info.ended()));
   job.record.clear_spec();
   job.record.clear_lost_why();
   job.live = nullptr;

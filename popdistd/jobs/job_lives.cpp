@@ -107,6 +107,7 @@ void JobLives::schedule() {
     } else if (!decision.hosts.empty()) {
       start(job, decision.hosts);
     } else {
+      job.live->waits_for = decision.waits_for;
       wait(job, decision.reason);
     }
   }
@@ -136,6 +137,8 @@ void JobLives::start(Job& job, const std::vector<std::string>& hosts) {
   info.clear_hosts();
   for (const std::string& host : hosts) info.add_hosts(host);
   info.set_attempt(info.attempt() + 1);
+  if (info.attempt() == 1)
+    meters_.queue_seconds.add(secondsBetween(info.submitted(), timestamp(parts_.clock())));
   job.live->load = loadOn(job.live->spec, hosts);
   job.live->start_is_sent = false;
   save(job);
@@ -274,6 +277,7 @@ void JobLives::takeUp(Host& host, const v1::HeldRunner& held) {
   }
   if (!job->hasRunner()) return dismiss(host, held);
   job->live->start_is_sent = true;
+  if (held.alive() && job->info().has_started() && job->live->events_stream == 0) ++meters_.adopted;
   held.alive() ? started(*job) : follow(*job);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/loop.h"
+#include "popdistd/api/measures.h"
 #include "popdistd/jobs/commits.h"
 #include "popdistd/jobs/host_proofs.h"
 #include "popdistd/jobs/host_table.h"
@@ -73,6 +74,8 @@ class JobLives {
   /// Before the jobs are dropped from memory.
   void unfollowAll();
 
+  const JobMeters& meters() const { return meters_; }
+
  private:
   void schedule();
   void wait(Job& job, const std::string& reason);
@@ -106,6 +109,7 @@ class JobLives {
   HostProofs proofs_;
   bool schedules_ = false;
   std::set<std::string> orphans_;
+  JobMeters meters_;
 };
 
 }  // namespace pop::popdistd

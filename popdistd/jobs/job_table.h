@@ -11,6 +11,7 @@
 #include "common/base/status.h"
 #include "common/model/job_spec.h"
 #include "popdistd/api/api.h"
+#include "popdistd/api/measures.h"
 #include "popdistd/jobs/revisions.h"
 #include "popdistd/jobs/runner_links.h"
 #include "proto/popdist/v1/store.pb.h"
@@ -23,6 +24,7 @@ struct LiveJob {
   std::map<std::string, int> named_load;  ///< instances on each host that it names; empty: it names none
   int largest_share = 0;                  ///< of its instances, on one host
   std::map<std::string, int> load;        ///< instances on each host, once these are chosen
+  WaitsFor waits_for = WaitsFor::kTurn;   ///< while it is queued
   bool start_is_sent = false;  ///< the order to start its runner, perhaps by an earlier life of the daemon
   std::int64_t events_stream = 0;  ///< of RunnerLinks; 0: nobody follows them
 };

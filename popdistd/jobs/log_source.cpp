@@ -92,6 +92,7 @@ std::optional<Status> LogSource::ended() const {
 void LogSource::take(const v1::Records& records) {
   for (const v1::StoredRecord& each : records.records()) {
     from_ = each.sequence() + 1;
+    links_.countRead(each.bytes().size());
     if (std::optional<v1::Record> record = decode(each)) {
       ahead_.push_back({std::move(*record), contract::creditOf(each.bytes().size())});
     } else {

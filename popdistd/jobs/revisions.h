@@ -49,6 +49,10 @@ class Revisions {
 
   std::uint64_t current() const { return current_; }
 
+  /// A watcher begins anew, since it has fallen back behind what is known.
+  void countResync() { ++resyncs_; }
+  std::uint64_t resyncs() const { return resyncs_; }
+
   /// Whether all that has happened after `revision` is known.
   bool reachesBackTo(std::uint64_t revision) const { return revision >= first_; }
 
@@ -65,6 +69,7 @@ class Revisions {
 
   std::uint64_t first_;  ///< what was removed up to here is not known any more
   std::uint64_t current_;
+  std::uint64_t resyncs_ = 0;
   Entries entries_;
   std::deque<std::uint64_t> removed_;
   std::list<std::function<void()>> subscribers_;

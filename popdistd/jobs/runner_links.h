@@ -71,6 +71,10 @@ class RunnerLinks {
   /// There is no feeder for it: its streams end with the reason.
   void refused(const std::string& host, const RunnerId& runner, const Status& why);
 
+  /// A reader of logs has got so many bytes.
+  void countRead(std::size_t bytes) { read_bytes_ += bytes; }
+  std::uint64_t readBytes() const { return read_bytes_; }
+
  private:
   enum class Presence : std::uint8_t { kAbsent, kAsked, kThere };
   struct Link {
@@ -101,6 +105,7 @@ class RunnerLinks {
   std::map<std::int64_t, Stream> streams_;
   std::map<std::int64_t, std::int64_t> orders_;  ///< to the stream that each is of
   std::map<LinkId, Link> links_;
+  std::uint64_t read_bytes_ = 0;
 };
 
 }  // namespace pop::popdistd

@@ -30,13 +30,14 @@ class Scheduler {
  private:
   Decision decide(const Job& job) {
     const bool is_named = job.record.hosts_named();
-    Decision decision{job.id(), {}, "", false};
+    Decision decision{.job = job.id()};
     std::vector<std::string> hosts =
         is_named ? namedHosts(job, decision.reason) : choose(job, decision.reason);
     if (hosts.empty()) return decision;
     const LeaseAnswer lease = look(job);
     decision.never = lease.kind == LeaseAnswer::Kind::kNever;
     decision.reason = lease.reason;
+    decision.waits_for = WaitsFor::kPartition;
     if (decision.never || lease.kind == LeaseAnswer::Kind::kWaits) return decision;
     for (const auto& [name, instances] : loadOn(job.live->spec, hosts)) {
       load_[name].jobs += 1;

@@ -22,7 +22,8 @@ struct Decision {
   std::int64_t job = 0;
   std::vector<std::string> hosts;  ///< where it starts, once its partition is ready; none: it waits
   std::string reason;              ///< why it waits
-  bool never = false;              ///< it would wait for ever
+  WaitsFor waits_for = WaitsFor::kHosts;
+  bool never = false;  ///< it would wait for ever
 };
 
 /// Instances of jobs that have a runner, by host.

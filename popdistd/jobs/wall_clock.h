@@ -21,4 +21,9 @@ inline google::protobuf::Timestamp timestamp(std::chrono::system_clock::time_poi
   return result;
 }
 
+/// Seconds from one to the other.
+inline double secondsBetween(const google::protobuf::Timestamp& from, const google::protobuf::Timestamp& to) {
+  return static_cast<double>(to.seconds() - from.seconds()) + (to.nanos() - from.nanos()) / 1e9;
+}
+
 }  // namespace pop::popdistd

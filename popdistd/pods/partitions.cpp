@@ -30,7 +30,9 @@ std::optional<std::int64_t> jobOf(const std::optional<vipu::Partition>& partitio
 }  // namespace
 
 Partitions::Partitions(Parts parts)
-    : parts_(std::move(parts)), table_(std::make_unique<vipu::PartitionTable>(parts_.settings.resets)) {}
+    : parts_(std::move(parts)),
+      table_(std::make_unique<vipu::PartitionTable>(parts_.settings.resets)),
+      counted_at_(parts_.loop.now()) {}
 
 vipu::Time Partitions::now() const {
   return timeOf(parts_.clock);
@@ -61,6 +63,7 @@ Status Partitions::load(std::unique_ptr<vipu::PartitionTable> table) {
 
 // What cannot be stored now is tried again with the next tick.
 void Partitions::tick() {
+  countIpuSeconds();
   std::vector<std::string> removing;
   for (const auto& [id, partition] : table_->partitions()) {
     if (!isConfigured(partition)) watch(id);
@@ -104,6 +107,7 @@ Status Partitions::keep(const vipu::Change& change) {
   if (nets.empty()) return {};
   parts_.commits.wrote({});
   for (const Net& net : nets) noteChange(net);
+  count(change);
   parts_.changed();
   return {};
 }

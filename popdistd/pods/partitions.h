@@ -15,6 +15,7 @@
 
 #include "common/base/loop.h"
 #include "common/base/status.h"
+#include "popdistd/api/measures.h"
 #include "popdistd/jobs/commits.h"
 #include "popdistd/jobs/revisions.h"
 #include "popdistd/jobs/wall_clock.h"
@@ -77,6 +78,8 @@ class Partitions {
   std::uint64_t revisionOf(const std::string& id) const;
   v1::PartitionInfo show(const vipu::Partition& partition) const;
 
+  const PartitionMeters& meters() const { return meters_; }
+
  private:
   struct Net {  ///< what a change comes to for one partition
     std::string id;
@@ -91,6 +94,8 @@ class Partitions {
   void noteChange(const Net& net);
   void watch(const std::string& id);
   void configured(const std::string& id);
+  void count(const vipu::Change& change);
+  void countIpuSeconds();
   void cancelTimers();
 
   Parts parts_;
@@ -99,6 +104,8 @@ class Partitions {
   std::map<std::string, std::string> fresh_for_;
   std::map<std::string, std::uint64_t> revisions_;
   std::uint64_t inventory_revision_ = 0;  ///< 0: it has not changed
+  PartitionMeters meters_;
+  Clock::time_point counted_at_;
 };
 
 }  // namespace pop::popdistd

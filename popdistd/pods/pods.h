@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "popdistd/api/measures.h"
 #include "popdistd/pods/access.h"
 #include "popdistd/pods/holds.h"
 #include "popdistd/pods/job_leases.h"
@@ -59,6 +60,10 @@ class Pods {
 
   /// The partition, if there is one that the caller may see.
   std::optional<v1::PartitionInfo> show(const Caller& caller, const std::string& id) const;
+
+  /// For /metrics.
+  PodMeasures measures() const;
+  std::size_t numPartitions() const { return partitions_.table().partitions().size(); }
 
   PodLeases& leases() { return leases_; }
   PodsApi& api() { return service_; }

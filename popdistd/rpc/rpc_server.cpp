@@ -22,6 +22,7 @@
 #include "popdistd/rpc/local_server.h"
 #include "popdistd/rpc/peer_of.h"
 #include "popdistd/rpc/pods_service.h"
+#include "popdistd/rpc/rpc_meter.h"
 #include "popdistd/rpc/server_tls.h"
 #include "popdistd/rpc/vipu_services.h"
 #include "proto/descriptors.h"
@@ -67,6 +68,12 @@ void setLimits(grpc::ServerBuilder& builder) {
       grpc::ResourceQuota("popdistd").Resize(kMostBufferBytes).SetMaxThreads(kMostThreads));
 }
 
+void countCalls(grpc::ServerBuilder& builder, const std::shared_ptr<RpcMeter>& meter) {
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
+  interceptors.push_back(counting(meter));
+  builder.experimental().SetInterceptorCreators(std::move(interceptors));
+}
+
 std::string bracketed(const std::string& address) {
   return address.find(':') == std::string::npos ? address : '[' + address + ']';
 }
@@ -91,6 +98,7 @@ struct RpcServer::Impl {
   Served served;
   Identify identify;
   std::shared_ptr<Calls> calls;
+  std::shared_ptr<RpcMeter> meter = std::make_shared<RpcMeter>();
   std::vector<std::unique_ptr<grpc::Service>> services;
   std::shared_ptr<ServerCertificates> certificates;
   std::unique_ptr<grpc::Server> server;
@@ -122,6 +130,7 @@ Result<std::unique_ptr<RpcServer>> RpcServer::start(Loop& loop, const Served& se
   if (options.tls) impl->certificates = makeServerCertificates(std::move(*options.tls));
   grpc::ServerBuilder builder;
   setLimits(builder);
+  countCalls(builder, impl->meter);
   for (const auto& service : impl->services) builder.RegisterService(service.get());
   const std::string place = bracketed(options.address) + ':' + std::to_string(options.port);
   builder.AddListeningPort(
@@ -150,6 +159,7 @@ Status RpcServer::addLocal(sys::Fd connection, const std::string& unix_user) {
                                      std::make_shared<CallersOf>(impl_->identify, false, unix_user));
     grpc::ServerBuilder builder;
     setLimits(builder);
+    countCalls(builder, impl_->meter);
     builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 1);
     for (const auto& service : services) builder.RegisterService(service.get());
     std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
@@ -157,6 +167,10 @@ Status RpcServer::addLocal(sys::Fd connection, const std::string& unix_user) {
     local = impl_->locals.try_emplace(unix_user, std::move(services), std::move(server)).first;
   }
   return local->second.add(std::move(connection));
+}
+
+RpcMeters RpcServer::meters() const {
+  return impl_->meter->meters();
 }
 
 void RpcServer::setTls(tls::TlsFiles files) {

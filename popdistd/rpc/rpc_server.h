@@ -13,6 +13,7 @@
 #include "common/base/status.h"
 #include "common/sys/fd.h"
 #include "common/tls/tls_files.h"
+#include "popdistd/api/measures.h"
 #include "popdistd/api/served.h"
 
 namespace pop::popdistd {
@@ -41,6 +42,9 @@ class RpcServer {
   /// Serves a connection of a user of this machine, as the kernel knows it: all but what hosts need. An
   /// error: the user has too many; it is closed.
   Status addLocal(sys::Fd connection, const std::string& unix_user);
+
+  /// What was counted so far.
+  RpcMeters meters() const;
 
   /// For connections that begin from now on. Only where there was TLS at the start.
   void setTls(tls::TlsFiles files);

@@ -115,9 +115,7 @@ class Checker {
 
   Status measure() {
     POP_ASSIGN_OR_RETURN(check_.jobs, database_.number("SELECT count(*) FROM jobs"));
-    POP_ASSIGN_OR_RETURN(const std::int64_t pages, database_.number("PRAGMA page_count"));
-    POP_ASSIGN_OR_RETURN(const std::int64_t page_bytes, database_.number("PRAGMA page_size"));
-    check_.bytes = pages * page_bytes;
+    POP_ASSIGN_OR_RETURN(check_.bytes, database_.bytes());
     return {};
   }
 

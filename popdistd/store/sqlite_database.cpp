@@ -100,6 +100,12 @@ Result<std::int64_t> Database::number(std::string_view sql) {
   return *result;
 }
 
+Result<std::int64_t> Database::bytes() {
+  POP_ASSIGN_OR_RETURN(const std::int64_t pages, number("PRAGMA page_count"));
+  POP_ASSIGN_OR_RETURN(const std::int64_t page_bytes, number("PRAGMA page_size"));
+  return pages * page_bytes;
+}
+
 Status Database::script(const std::string& sql) {
   const int code = ::sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   return code == SQLITE_OK ? Status() : error(code);

@@ -59,6 +59,8 @@ class Database {
   Status select(std::string_view sql, SqlValues values, const RowReader& read);
   /// The first column of the only row; kInternal if there is no row.
   Result<std::int64_t> number(std::string_view sql);
+  /// Of all its pages.
+  Result<std::int64_t> bytes();
   /// Runs several statements, which are not kept.
   Status script(const std::string& sql);
 

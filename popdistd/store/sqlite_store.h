@@ -56,6 +56,7 @@ class SqliteStore final : public Store {
   /// on. In memory there is no other connection: kFailedPrecondition within a turn.
   Status backup(const std::string& path) override;
   Result<StoreCheck> check() override;
+  Result<std::int64_t> bytes() override { return database_.bytes(); }
 
  private:
   SqliteStore(sys::Fd lock, Database database, std::string path)

@@ -128,6 +128,8 @@ class Store {
   /// path is absolute.
   virtual Status backup(const std::string& path) = 0;
   virtual Result<StoreCheck> check() = 0;
+  /// How large it is. Takes no time to speak of.
+  virtual Result<std::int64_t> bytes() = 0;
 };
 
 }  // namespace pop::popdistd

@@ -33,12 +33,15 @@ void Exchange::close() {
 
 void Exchange::answer(HttpAnswer answer) {
   if (!connection_ || std::exchange(answered_, true)) return;
+  ++to_loop_->meters.answers[answer.status];
   connection_->answer(std::move(answer));
   over();
 }
 
 void Exchange::stream(std::string content_type, std::unique_ptr<ByteSource> source, std::string keep_alive) {
   if (!connection_ || std::exchange(answered_, true)) return;
+  ++to_loop_->meters.answers[200];
+  ++to_loop_->meters.streams;
   source_ = std::move(source);
   connection_->beginStream(std::move(content_type), std::move(keep_alive));
 }
@@ -80,6 +83,7 @@ void Exchange::feed() {
 // What is destroyed may be the last that keeps this.
 void Exchange::over() {
   const auto self = shared_from_this();
+  if (source_) --to_loop_->meters.streams;
   connection_.reset();
   source_.reset();
   work_.reset();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/base/loop.h"
+#include "popdistd/api/measures.h"
 #include "popdistd/web/http.h"
 
 namespace pop::popdistd {
@@ -29,6 +30,7 @@ struct ToLoop {
   Loop& loop;
   HttpHandler handler;
   bool closed = false;  ///< on the loop's thread
+  HttpMeters meters;    ///< likewise
 };
 
 class Exchange final : public HttpExchange, public std::enable_shared_from_this<Exchange> {

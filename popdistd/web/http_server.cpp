@@ -114,6 +114,10 @@ int HttpServer::port() const {
   return impl_->port;
 }
 
+HttpMeters HttpServer::meters() const {
+  return impl_->web->to_loop->meters;
+}
+
 Status HttpServer::setTls(const tls::TlsFiles& files) {
   POP_ASSIGN_OR_RETURN(std::shared_ptr<asio::ssl::context> context, contextOf(files));
   asio::post(impl_->web->io, [impl = impl_.get(), context = std::move(context)] {

@@ -12,6 +12,7 @@
 #include "common/base/loop.h"
 #include "common/base/status.h"
 #include "common/tls/tls_files.h"
+#include "popdistd/api/measures.h"
 #include "popdistd/web/http.h"
 
 namespace pop::popdistd {
@@ -41,6 +42,9 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   int port() const;
+
+  /// What was counted so far.
+  HttpMeters meters() const;
 
   /// For connections that begin from now on. Only where there was TLS at the start.
   Status setTls(const tls::TlsFiles& files);

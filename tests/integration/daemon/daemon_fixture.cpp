@@ -43,15 +43,19 @@ DaemonTest::~DaemonTest() {
 }
 
 void DaemonTest::start(const std::string& name, const std::string& command) {
+  startProgram(name, POP_BIN_DIR "/" + command);
+}
+
+void DaemonTest::startProgram(const std::string& name, const std::string& command) {
   Result<os::HelperProgram> program = os::HelperProgram::start(
-      {"/bin/sh", "-c", "exec " POP_BIN_DIR "/" + command + " >>" + path(name + ".log") + " 2>&1 </dev/null"},
+      {"/bin/sh", "-c", "exec " + command + " >>" + path(name + ".log") + " 2>&1 </dev/null"},
       {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
   ASSERT_TRUE(program.ok()) << program.status().message();
   processes_[name] = std::move(*program);
 }
 
-void DaemonTest::startDaemon() {
-  start("popdistd", "popdistd --http none --tls " + path("tls") + " --state " + path("state") +
+void DaemonTest::startDaemon(const std::string& http) {
+  start("popdistd", "popdistd --http " + http + " --tls " + path("tls") + " --state " + path("state") +
                         " --admin root --advertise localhost --listen 127.0.0.1:" + std::to_string(port_));
   grpc::Status status;
   const bool serves = waitUntil(

@@ -34,9 +34,11 @@ class DaemonTest : public ::testing::Test {
   // ---- processes
 
   /// At the same port each time; returns when it serves.
-  void startDaemon();
+  void startDaemon(const std::string& http = "none");
   /// Returns when it has joined.
   void startHost(const std::string& name, int slots = 4);
+  /// Another program, looked up in PATH; it ends with the test.
+  void startProgram(const std::string& name, const std::string& command);
   /// Until a host that lost popdistd has found it again.
   void waitForHost(const std::string& name);
   /// kill -9, or another signal; returns when it is gone.

@@ -38,7 +38,7 @@ struct FakeCore {
 
   DaemonParts parts() {
     return {.served = {api, gate, pods, vipu},
-            .metrics = [] { return std::string(); },
+            .measures = [] { return CoreMeasures(); },
             .identify = [](const Peer&, const Credentials&) -> Result<Caller> {
               return Caller{.user = "me", .role = v1::ROLE_ADMIN, .known_by = v1::KNOWN_BY_HOST};
             },
