@@ -70,7 +70,16 @@ CREATE TABLE bindings(
 ) STRICT, WITHOUT ROWID;
 )";
 
-constexpr std::array kSteps{kVersion1};
+// What users have used, for fair shares.
+constexpr const char* kVersion2 = R"(
+CREATE TABLE usage(
+  user TEXT PRIMARY KEY CHECK(user <> ''),
+  amount_ms INTEGER NOT NULL CHECK(amount_ms >= 0),
+  at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+)";
+
+constexpr std::array kSteps{kVersion1, kVersion2};
 
 Status checkOrigin(Database& database) {
   POP_ASSIGN_OR_RETURN(const std::int64_t id, database.number("PRAGMA application_id"));

@@ -34,6 +34,7 @@ class SqliteStore final : public Store {
                                           std::size_t most) override;
   Result<std::vector<NamedRecord>> records(RecordKind kind) override;
   Result<std::vector<StoredPartition>> partitions() override;
+  Result<std::vector<StoredUsage>> usage() override;
 
   Status putMeta(std::string_view key, std::string_view value) override;
   Status putJob(const v1::JobRecord& job) override;
@@ -45,6 +46,7 @@ class SqliteStore final : public Store {
   Status removePartition(std::string_view id) override;
   Status bind(std::string_view partition, std::int64_t job) override;
   Status unbind(std::string_view partition) override;
+  Status putUsage(const StoredUsage& usage) override;
 
   Status commit() override;
   bool hasUncommitted() const override { return !failed_.ok() || database_.inTransaction(); }

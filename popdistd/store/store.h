@@ -56,6 +56,15 @@ struct StoredPartition {
   std::optional<std::int64_t> job;  ///< that is bound to it
 };
 
+/// What a user has used, as it counted then: popdistd/queue/fair_share.h.
+struct StoredUsage {
+  std::string user;
+  std::int64_t amount_ms = 0;  ///< of an instance or an IPU
+  std::int64_t at_ms = 0;      ///< since 1970
+
+  friend bool operator==(const StoredUsage&, const StoredUsage&) = default;
+};
+
 /// What CheckStore finds, and what the store holds.
 struct StoreCheck {
   std::vector<std::string> findings;  ///< none: it is whole
@@ -79,6 +88,8 @@ class Store {
                                                   std::size_t most) = 0;
   virtual Result<std::vector<NamedRecord>> records(RecordKind kind) = 0;
   virtual Result<std::vector<StoredPartition>> partitions() = 0;
+  /// By user.
+  virtual Result<std::vector<StoredUsage>> usage() = 0;
 
   // ---- writing: opens a transaction, if none is open
 
@@ -102,6 +113,8 @@ class Store {
   /// not there.
   virtual Status bind(std::string_view partition, std::int64_t job) = 0;
   virtual Status unbind(std::string_view partition) = 0;
+  /// In the place of what the user has. kInvalidArgument: less than nothing.
+  virtual Status putUsage(const StoredUsage& usage) = 0;
 
   /// All that was written since the last commit is on the disk when this returns. After an error
   /// (kResourceExhausted: the disk is full) none of it is: the caller's memory is ahead of the store.

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "popdistd/store/sqlite_schema.h"
 #include "tests/testing/file_text.h"
 #include "tests/unit/popdistd/store/child.h"
 #include "tests/unit/popdistd/store/store_fixture.h"
@@ -119,7 +120,7 @@ TEST_F(StoreFileTest, OfANewerDaemonIsRefusedAndLeftAlone) {
   const Status status = openStatus();
   EXPECT_EQ(status.code(), Code::kFailedPrecondition);
   EXPECT_THAT(status.message(), HasSubstr("1000"));
-  run("PRAGMA user_version = 1");
+  run("PRAGMA user_version = " + std::to_string(schemaSteps().size()));
   EXPECT_THAT(testing::jobIds(*testing::openStore(directory_)), ElementsAre(1));
 }
 
