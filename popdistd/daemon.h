@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -24,8 +25,10 @@ struct DaemonOptions {
   std::string tls_directory;                                     ///< empty: no TLS
   std::string state_directory;
   bool insecure = false;
-  bool dev = false;                 ///< with certificates and a host of its own
-  std::vector<std::string> admins;  ///< besides the process's own user
+  bool dev = false;                                              ///< with certificates and a host of its own
+  bool fair_share = false;                                       ///< who has used little goes first
+  std::chrono::seconds backfill_age = std::chrono::minutes(10);  ///< see queue::Rules
+  std::vector<std::string> admins;                               ///< besides the process's own user
   log::Level log_level = log::Level::kInfo;
 };
 

@@ -46,6 +46,7 @@ Status serve(DaemonOptions options) {
                         .admins = {options.admins.begin(), options.admins.end()},
                         .issue = issuer,
                         .temporary_directory = options.state_directory,
+                        .queue = {.backfill_age = options.backfill_age, .fair_share = options.fair_share},
                         .vipu_server = {options.advertised_host, options.listen.port},
                         .audit = [](const std::string& line) { log::warning(line); },
                         .give_up = giveUp};

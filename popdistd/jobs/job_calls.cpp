@@ -5,7 +5,6 @@
 #include "common/base/text.h"
 #include "popdistd/jobs/daemon_core.h"
 #include "popdistd/jobs/job_request.h"
-#include "popdistd/jobs/scheduling.h"
 
 namespace pop::popdistd {
 namespace {
@@ -36,6 +35,10 @@ void DaemonCore::submit(const Caller& caller, v1::SubmitRequest request, Reply<v
   if (const Status checked = pods_.leases().check({next_job_id_, caller.user, made->live->spec});
       !checked.ok())
     return reply(checked);
+  Job wanted{std::move(made->record), std::move(made->live)};
+  if (const Status allowed = mayWait(caller, wanted); !allowed.ok()) return reply(allowed);
+  made->record = std::move(wanted.record);
+  made->live = std::move(wanted.live);
   v1::JobInfo& info = *made->record.mutable_info();
   info.set_id(next_job_id_++);
   *info.mutable_submitted() = timestamp(settings_.clock());
@@ -148,9 +151,7 @@ void DaemonCore::forget(const Caller& caller, v1::JobRef ref, Reply<v1::Nothing>
 
 v1::JobInfo DaemonCore::view(const Job& job) const {
   v1::JobInfo info = job.info();
-  const bool is_first = !jobs_.queue().empty() && jobs_.queue().begin()->id == job.id();
-  if (info.state() == v1::JOB_QUEUED && info.reason().empty() && !is_first)
-    info.set_reason("jobs before it wait, too");
+  if (info.state() == v1::JOB_QUEUED) lives_.showAnswer(job, info);
   return info;
 }
 

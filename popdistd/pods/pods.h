@@ -60,6 +60,11 @@ class Pods {
   /// The partition, if there is one that the caller may see.
   std::optional<v1::PartitionInfo> show(const Caller& caller, const std::string& id) const;
 
+  /// Whether the user may use the allocation. kNotFound, kPermissionDenied.
+  Status checkAllocation(const std::string& user, const std::string& allocation) const {
+    return leases_.checkAllocation(user, allocation);
+  }
+
   PodLeases& leases() { return leases_; }
   PodsApi& api() { return service_; }
   VipuApi& vipu() { return vipu_; }

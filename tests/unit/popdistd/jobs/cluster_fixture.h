@@ -67,6 +67,7 @@ class ClusterTest : public ::testing::Test {
            return credentials;
          },
          .pods = pod_settings_,
+         .queue = queue_rules_,
          .vipu_server = {.host = "d0", .port = 8090},
          .audit = [this](const std::string& line) { audit_.push_back(line); }});
     ASSERT_TRUE(started.ok()) << started.status().message();
@@ -159,6 +160,7 @@ class ClusterTest : public ::testing::Test {
   std::chrono::system_clock::time_point wall_{seconds(1700000000)};
   int names_ = 0;
   PodSettings pod_settings_;
+  queue::Rules queue_rules_;
   std::vector<std::string> audit_;
   std::unique_ptr<SqliteStore> store_;
   std::map<std::string, FakeHost> hosts_;
