@@ -31,6 +31,8 @@ std::vector<std::string> wordsBack(const Command& command) {
   if (command.common.quiet) words.emplace_back("--quiet");
   if (command.common.timeout_s)
     words.insert(words.end(), {"--timeout", std::to_string(*command.common.timeout_s)});
+  if (!command.submit.allocation.empty())
+    words.insert(words.end(), {"--allocation", command.submit.allocation});
   return words;
 }
 
@@ -118,8 +120,9 @@ std::vector<std::string> wordsFromPopctl() {
 }
 
 int submitRequest(const Command& command, ControllerClient& client) {
-  const Result<v1::SubmitRequest> request = readRequest(command.submit.request_fd);
+  Result<v1::SubmitRequest> request = readRequest(command.submit.request_fd);
   if (!request.ok()) return exitCodeForCaller(command, unusable(request.status()));
+  request->set_allocation(command.submit.allocation);
   Command named = command;
   named.object = request.value().name();
   const Result<v1::SubmitReply> reply = submitted(client, request.value());
