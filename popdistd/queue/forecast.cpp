@@ -46,6 +46,7 @@ Place Forecast::walkTo(const Shape& shape) {
     if (may_fit) {
       if (std::optional<Place> place = at_.fit(shape)) return std::move(*place);
     }
+    if (releases_.empty()) return last_.fit(shape).value_or(Place{});  // it fits there: next() has asked
     may_fit = release(shape, fitting);
   }
 }
