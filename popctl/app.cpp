@@ -60,6 +60,10 @@ int ask(const Command& command, ControllerClient& client) {
       return backup(command, client);
     case Action::kTop:
       return top(command, client);
+    case Action::kSetQuota:
+    case Action::kListQuotas:
+    case Action::kRemoveQuota:
+      return askOfQuotas(command, client);
     default:
       return askOnce(command, client);
   }

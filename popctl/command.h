@@ -36,6 +36,9 @@ enum class Action : std::uint8_t {
   kAbout,
   kTop,
   kCompletion,
+  kSetQuota,
+  kListQuotas,
+  kRemoveQuota,
   // Of Pods (popctl/pod_commands.h):
   kCreatePartition,
   kListPartitions,
@@ -93,8 +96,20 @@ struct JobFilter {
   std::string host;
 };
 
+/// Of whom: one of both is set.
+struct QuotaOptions {
+  std::string user;
+  std::string allocation;
+  std::optional<int> queued;  ///< jobs, as the next
+  std::optional<int> running;
+  std::optional<int> instances;
+  std::optional<int> ipus;
+  std::optional<int> share;
+};
+
 struct SubmitOptions {
   std::string name;
+  std::string allocation;  ///< on whose hosts it runs
   bool held = false;
   std::optional<int> priority;
   std::optional<int> num_hosts;
@@ -159,6 +174,7 @@ struct Command {
   bool control = false;
   std::uint64_t since_sequence = 0;
   SubmitOptions submit;
+  QuotaOptions quota;
   PodOptions pods;
   AccessOptions access;
   std::vector<std::string> rest;  ///< options about output, or a job's command line, for poprun's parser

@@ -14,6 +14,9 @@ int listJobs(const Command& command, ControllerClient& client);
 int listHosts(const Command& command, ControllerClient& client);
 int top(const Command& command, ControllerClient& client);
 
+/// Sets, lists or removes quotas.
+int askOfQuotas(const Command& command, ControllerClient& client);
+
 /// Returns when the job has ended, with its exit code.
 int waitJob(const Command& command, ControllerClient& client);
 

@@ -15,6 +15,7 @@
 #include "common/base/text.h"
 #include "popctl/access_options.h"
 #include "popctl/pod_options.h"
+#include "popctl/quota_options.h"
 #include "popctl/rpc/exit_codes.h"
 #include "popctl/states.h"
 
@@ -31,9 +32,11 @@ enum Takes : unsigned {
   kSignal = 1U << 4,
   kFollow = 1U << 5,
   kControl = 1U << 6,
-  kOutput = 1U << 7,  // poprun's options about output
-  kPods = 1U << 8,    // those of its action: pod_options.h
-  kAccess = 1U << 9,  // likewise: access_options.h
+  kOutput = 1U << 7,    // poprun's options about output
+  kPods = 1U << 8,      // those of its action: pod_options.h
+  kAccess = 1U << 9,    // likewise: access_options.h
+  kQuotaOf = 1U << 10,  // whose quota: quota_options.h
+  kQuota = 1U << 11,    // how much
 };
 
 struct Row {
@@ -64,6 +67,10 @@ constexpr std::array kRows{
     Row{Action::kDrainHost, "drain", "host", "hosts", "HOST", kReasonMust, "give a host no more jobs"},
     Row{Action::kResumeHost, "resume", "host", "hosts", "HOST", kNothing, "give a drained host jobs again"},
     Row{Action::kRemoveHost, "remove", "host", "hosts", "HOST", kNothing, "remove a host that has not joined"},
+    Row{Action::kSetQuota, "set", "quota", "quotas", "", kQuotaOf | kQuota,
+        "say how much a user, or an allocation, may have at once"},
+    Row{Action::kListQuotas, "list", "quotas", "quota", "", kNothing, "list quotas, and what is in use of them"},
+    Row{Action::kRemoveQuota, "remove", "quota", "quotas", "", kQuotaOf, "remove a quota"},
     Row{Action::kCheckStore, "check", "store", "", "", kNothing, "look for damage in the daemon's store"},
     Row{Action::kBackup, "backup", "", "", "FILE", kNothing, "write a copy of the daemon's store to a file"},
     Row{Action::kAbout, "about", "", "", "", kNothing, "print the daemon's version, and who you are there"},
@@ -105,8 +112,8 @@ constexpr std::array kRows{
 // clang-format on
 
 constexpr const char* kSubmitUsage =
-    "popctl submit job [--name NAME] [--held] [--priority N] [--hosts N] [--no-wait]\n"
-    "      [--wait|--attach] [options of poprun] program …";
+    "popctl submit job [--name NAME] [--held] [--priority N] [--hosts N]\n"
+    "      [--allocation A] [--no-wait] [--wait|--attach] [options of poprun] program …";
 
 void addCommon(CLI::App& app, CommonOptions& common) {
   app.add_option("--server", common.server, "popdistd's address; POPDIST_SERVER, else a configuration file's")
@@ -164,6 +171,8 @@ void addOwn(CLI::App& app, const Row& row, Command& command) {
   }
   if ((row.takes & kControl) != 0)
     app.add_flag("--control", command.control, "Ctrl-C and Ctrl-Z are for the job");
+  if ((row.takes & kQuotaOf) != 0) addQuotaSubject(app, command.quota);
+  if ((row.takes & kQuota) != 0) addQuotaLimits(app, command.quota);
   if ((row.takes & kPods) != 0) addPodOptions(app, row.action, command.pods);
   if ((row.takes & kAccess) != 0) addAccessOptions(app, row.action, command.access);
   if ((row.takes & kOutput) != 0)
@@ -221,7 +230,7 @@ std::string usage(const CLI::App& app) {
     if (*row.object != '\0') words += ' ' + std::string(row.object);
     if ((row.takes & kSignal) != 0) words += " SIGNAL";
     if ((row.takes & kReasonMust) != 0) words += " --reason TEXT";
-    if ((row.takes & (kFilters | kWatch | kReason | kFollow | kControl | kPods | kAccess)) != 0)
+    if ((row.takes & (kFilters | kWatch | kReason | kFollow | kControl | kPods | kAccess | kQuotaOf)) != 0)
       words += " [options]";
     text += "  " + words + "\n      " + row.description + '\n';
   }
@@ -286,6 +295,9 @@ void addSubmit(CLI::App& app, SubmitOptions& submit) {
   app.add_flag("--held", submit.held, "it waits until `popctl release job`");
   app.add_option("--priority", submit.priority, "jobs with a higher one start first")->type_name("N");
   app.add_option("--hosts", submit.num_hosts, "how many hosts popdistd chooses")->type_name("N");
+  app.add_option("--allocation", submit.allocation,
+                 "run on hosts that serve this allocation's agents, under its quota")
+      ->type_name("NAME");
   app.add_flag("--no-wait", submit.no_wait, "fail if the job cannot start now");
   app.add_flag("--wait", submit.wait, "wait for the job's end, and exit as it did");
   app.add_flag("--attach", submit.attach, "show the job as poprun does; Ctrl-C ends the job");
@@ -316,6 +328,10 @@ std::optional<std::string> findMistake(const Command& command, const Row& row,
   if (!extras.empty() && (row.takes & kOutput) == 0) return "unexpected arguments: " + join(extras, " ");
   if (command.common.json && (row.action == Action::kAttachJob || row.action == Action::kTop))
     return "--json does not go with " + command.words;
+  if ((row.takes & kQuotaOf) != 0) {
+    if (const std::string wrong = quotaMistake(command.quota, (row.takes & kQuota) != 0); !wrong.empty())
+      return command.words + ": " + wrong;
+  }
   if (const std::string wrong = podMistake(command); !wrong.empty()) return command.words + ": " + wrong;
   return std::nullopt;
 }

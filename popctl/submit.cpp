@@ -98,8 +98,9 @@ int submit(Command command, const ServerSettings& settings, const Options& optio
   command.object = options.detached.name;
   Result<Server> server = serverOf(command, settings);
   if (!server.ok()) return refusal(unusable(server.status()));
-  const Result<v1::SubmitRequest> request = requestOf(options, spec);
+  Result<v1::SubmitRequest> request = requestOf(options, spec);
   if (!request.ok()) return refusal(failed(command, request.status()));
+  request->set_allocation(command.submit.allocation);
   ControllerClient client(std::move(*server), timeoutOf(command));
   const Result<v1::SubmitReply> reply = submitted(client, request.value());
   if (!reply.ok()) return refusal(failed(command, reply.status()));

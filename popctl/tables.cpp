@@ -2,6 +2,7 @@
 #include "popctl/tables.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "common/base/text.h"
@@ -16,6 +17,9 @@ using Row = std::vector<std::string>;
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
 const Row kJobTitles{"ID", "NAME", "USER", "STATE", "EXIT", "HOSTS", "SUBMITTED", "TOOK", "PROGRAM"};
+constexpr std::size_t kToDay = 10;      // of "2026-04-05 17:04:03"
+constexpr std::size_t kToMinutes = 16;  // likewise
+
 const Row kHostTitles{"NAME", "STATE", "JOBS", "INSTANCES", "SLOTS", "CORES", "VERSION", "HEARD", "WHY NOT"};
 
 template <typename Timestamp>
@@ -51,6 +55,24 @@ std::string took(const v1::JobInfo& job, WallTime now) {
   const bool ended = job.state() == v1::JOB_ENDED;
   if (ended && !job.has_ended()) return "-";
   return tookText((ended ? timeOf(job.ended()) : now) - timeOf(job.started()));
+}
+
+bool waits(const v1::JobInfo& job) {
+  return job.state() == v1::JOB_QUEUED || job.state() == v1::JOB_HELD;
+}
+
+// "expected 14:20", with the day if that is another one.
+std::string expectedText(const v1::JobInfo& job, WallTime now) {
+  if (!job.has_expected_start()) return "";
+  const std::string at = localTime(timeOf(job.expected_start())).substr(0, kToMinutes);
+  const bool is_today = at.substr(0, kToDay) == localTime(now).substr(0, kToDay);
+  return "expected " + (is_today ? at.substr(kToDay + 1) : at);
+}
+
+std::string waitsText(const v1::JobInfo& job, WallTime now) {
+  if (!waits(job)) return "-";
+  const std::string expected = expectedText(job, now);
+  return orDash(job.reason()) + (expected.empty() ? "" : "; " + expected);
 }
 
 Row rowOf(const v1::JobInfo& job, WallTime now) {
@@ -109,6 +131,11 @@ std::string jobsTable(const std::vector<v1::JobInfo>& jobs, WallTime now) {
   if (jobs.empty()) return "no jobs\n";
   std::vector<Row> rows{kJobTitles};
   for (const v1::JobInfo& job : jobs) rows.push_back(rowOf(job, now));
+  if (std::any_of(jobs.begin(), jobs.end(), waits)) {
+    rows.front().insert(std::prev(rows.front().end()), "WAITS BECAUSE");
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+      rows[i + 1].insert(std::prev(rows[i + 1].end()), waitsText(jobs[i], now));
+  }
   return textTable(rows);
 }
 
@@ -120,18 +147,20 @@ std::string hostsTable(const std::vector<v1::HostInfo>& hosts, WallTime now) {
 }
 
 std::string jobText(const v1::JobInfo& job, WallTime now) {
-  const bool waits = job.state() == v1::JOB_QUEUED || job.state() == v1::JOB_HELD;
   return textOf({{"id", std::to_string(job.id())},
                  {"name", printable(job.name())},
                  {"user", printable(job.user())},
                  {"state", stateText(job)},
-                 {waits ? "waits because" : "reason", printable(job.reason())},
+                 {waits(job) ? "waits because" : "reason", printable(job.reason())},
+                 {"starts", expectedText(job, now)},
                  {"conditions", join(wordsOf(job.conditions()), "; ")},
                  {"exit code", job.has_outcome() ? std::to_string(job.outcome().exit_code()) : ""},
                  {"program", programText(job)},
                  {"instances", std::to_string(job.num_instances())},
-                 {"running", waits ? "" : std::to_string(job.instances_running())},
+                 {"running", waits(job) ? "" : std::to_string(job.instances_running())},
                  {"hosts", join(wordsOf(job.hosts()), ",")},
+                 {"allocation", printable(job.allocation())},
+                 {"partition", printable(job.partition())},
                  {"priority", job.priority() == 0 ? "" : std::to_string(job.priority())},
                  {"restarts", job.restarts() == 0 ? "" : std::to_string(job.restarts())},
                  {"submitted", timeText(job.has_submitted(), job.submitted())},

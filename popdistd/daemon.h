@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -29,10 +30,12 @@ struct DaemonOptions {
   std::string socket;         ///< path, for users of this machine; empty: none
   bool socket_named = false;  ///< by the user: then it has to be there
   bool insecure = false;
-  bool dev = false;                  ///< with certificates and a host of its own
-  std::uint32_t keep_days = 30;      ///< jobs that have ended; 0: no limit
-  std::uint32_t keep_jobs = 100000;  ///< likewise
-  std::vector<std::string> admins;   ///< besides the process's own user
+  bool dev = false;                                              ///< with certificates and a host of its own
+  bool fair_share = false;                                       ///< who has used little goes first
+  std::chrono::seconds backfill_age = std::chrono::minutes(10);  ///< see queue::Rules
+  std::uint32_t keep_days = 30;                                  ///< jobs that have ended; 0: no limit
+  std::uint32_t keep_jobs = 100000;                              ///< likewise
+  std::vector<std::string> admins;                               ///< besides the process's own user
   log::Level log_level = log::Level::kInfo;
 };
 

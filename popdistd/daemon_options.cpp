@@ -14,6 +14,8 @@
 namespace pop::popdistd {
 namespace {
 
+constexpr double kMaxBackfillAgeSeconds = 365.0 * 24 * 3600;
+
 int complain(const std::string& mistake) {
   std::fprintf(stderr, "popdistd: %s (see popdistd --help)\n", mistake.c_str());
   return 2;
@@ -40,6 +42,7 @@ struct Words {
   std::string http = "127.0.0.1:8091";
   std::string socket;
   std::string log_level = "info";
+  double backfill_age_s = 600;
 };
 
 void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
@@ -73,6 +76,14 @@ void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
   app.add_option("--keep-jobs", options.keep_jobs, "forget the oldest of more jobs that have ended; 0: never")
       ->type_name("N")
       ->capture_default_str();
+  app.add_flag("--fair-share", options.fair_share,
+               "jobs of users who have used little of late start first; the last week counts most");
+  app.add_option("--backfill-age", words.backfill_age_s,
+                 "a job that has waited so long, and for an unknown time, is not overtaken any more by jobs "
+                 "that need the same hosts or IPUs; 0: never is one")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, kMaxBackfillAgeSeconds))
+      ->capture_default_str();
   app.add_flag(
       "--dev", options.dev,
       "for one machine: makes certificates and starts an agent service of its own; says how to use it");
@@ -86,6 +97,7 @@ void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
 }
 
 Status readWords(const Words& words, DaemonOptions& options) {
+  options.backfill_age = std::chrono::seconds(static_cast<std::int64_t>(words.backfill_age_s));
   POP_ASSIGN_OR_RETURN(options.listen, os::parsePlace("--listen", words.listen));
   options.log_level = words.log_level == "warning" ? log::Level::kWarning
                       : words.log_level == "debug" ? log::Level::kDebug

@@ -53,6 +53,7 @@ Status serve(DaemonOptions options) {
       .issue = issuer,
       .retention = {.age = std::chrono::hours(24) * options.keep_days, .most_jobs = options.keep_jobs},
       .temporary_directory = options.state_directory,
+      .queue = {.backfill_age = options.backfill_age, .fair_share = options.fair_share},
       .vipu_server = {options.advertised_host, options.listen.port},
       .audit = [](const std::string& line) { log::warning(line); },
       .give_up = giveUp};

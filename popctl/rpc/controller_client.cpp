@@ -100,6 +100,16 @@ Status ControllerClient::removeHost(const v1::HostRef& host) {
   return POP_UNARY_(RemoveHost, host).status();
 }
 
+Result<v1::QuotaInfo> ControllerClient::setQuota(const v1::QuotaInfo& quota) {
+  return POP_UNARY_(SetQuota, quota);
+}
+Status ControllerClient::removeQuota(const v1::QuotaRef& quota) {
+  return POP_UNARY_(RemoveQuota, quota).status();
+}
+Result<v1::ListQuotasReply> ControllerClient::listQuotas() {
+  return POP_UNARY_(ListQuotas, v1::ListQuotasRequest());
+}
+
 Result<v1::AboutReply> ControllerClient::about() {
   return POP_UNARY_(About, v1::Nothing());
 }

@@ -49,6 +49,10 @@ class ControllerClient {
   Result<v1::HostInfo> resume(const v1::HostRef& host);
   Status removeHost(const v1::HostRef& host);
 
+  Result<v1::QuotaInfo> setQuota(const v1::QuotaInfo& quota);
+  Status removeQuota(const v1::QuotaRef& quota);
+  Result<v1::ListQuotasReply> listQuotas();
+
   Result<v1::AboutReply> about();
   Result<v1::CheckStoreReply> checkStore();
 

@@ -112,6 +112,25 @@ Result<std::unique_ptr<Source<v1::Record>>> GuardedApi::logs(const Caller& calle
   });
 }
 
+void GuardedApi::countJobs(const Caller& caller, v1::Nothing nothing, Reply<v1::CountJobsReply> reply) {
+  passCall(guard_, "CountJobs", inner_, &Api::countJobs, caller, std::move(nothing), std::move(reply));
+}
+
+// ---- quotas
+
+void GuardedApi::setQuota(const Caller& caller, v1::QuotaInfo quota, Reply<v1::QuotaInfo> reply) {
+  passCall(guard_, "SetQuota", inner_, &Api::setQuota, caller, std::move(quota), std::move(reply));
+}
+
+void GuardedApi::removeQuota(const Caller& caller, v1::QuotaRef quota, Reply<v1::Nothing> reply) {
+  passCall(guard_, "RemoveQuota", inner_, &Api::removeQuota, caller, std::move(quota), std::move(reply));
+}
+
+void GuardedApi::listQuotas(const Caller& caller, v1::ListQuotasRequest request,
+                            Reply<v1::ListQuotasReply> reply) {
+  passCall(guard_, "ListQuotas", inner_, &Api::listQuotas, caller, std::move(request), std::move(reply));
+}
+
 // ---- hosts
 
 void GuardedApi::listHosts(const Caller& caller, v1::ListHostsRequest request,

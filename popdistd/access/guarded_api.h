@@ -19,6 +19,11 @@ class GuardedApi final : public Api {
   void hold(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) override;
   void release(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) override;
   void forget(const Caller& caller, v1::JobRef job, Reply<v1::Nothing> reply) override;
+  void countJobs(const Caller& caller, v1::Nothing, Reply<v1::CountJobsReply> reply) override;
+  void setQuota(const Caller& caller, v1::QuotaInfo quota, Reply<v1::QuotaInfo> reply) override;
+  void removeQuota(const Caller& caller, v1::QuotaRef quota, Reply<v1::Nothing> reply) override;
+  void listQuotas(const Caller& caller, v1::ListQuotasRequest request,
+                  Reply<v1::ListQuotasReply> reply) override;
   void listHosts(const Caller& caller, v1::ListHostsRequest request,
                  Reply<v1::ListHostsReply> reply) override;
   void getHost(const Caller& caller, v1::HostRef host, Reply<v1::HostInfo> reply) override;

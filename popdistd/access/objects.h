@@ -28,6 +28,12 @@ inline std::string objectOf(const v1::HostRef& host) {
 inline std::string objectOf(const v1::DrainRequest& request) {
   return objectOf(request.host());
 }
+inline std::string objectOf(const v1::QuotaRef& quota) {
+  return (quota.kind() == v1::QUOTA_USER ? "quota of user " : "quota of allocation ") + quota.name();
+}
+inline std::string objectOf(const v1::QuotaInfo& quota) {
+  return objectOf(quota.of());
+}
 
 inline std::string objectOf(const v1::ClusterInfo& cluster) {
   return "cluster " + cluster.id();

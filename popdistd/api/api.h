@@ -41,6 +41,11 @@ class Api {
   virtual void resume(const Caller& caller, v1::HostRef host, Reply<v1::HostInfo> reply) = 0;
   virtual void removeHost(const Caller& caller, v1::HostRef host, Reply<v1::Nothing> reply) = 0;
 
+  virtual void setQuota(const Caller& caller, v1::QuotaInfo quota, Reply<v1::QuotaInfo> reply) = 0;
+  virtual void removeQuota(const Caller& caller, v1::QuotaRef quota, Reply<v1::Nothing> reply) = 0;
+  virtual void listQuotas(const Caller& caller, v1::ListQuotasRequest request,
+                          Reply<v1::ListQuotasReply> reply) = 0;
+
   virtual void about(const Caller& caller, v1::Nothing, Reply<v1::AboutReply> reply) = 0;
   virtual void checkStore(const Caller& caller, v1::Nothing, Reply<v1::CheckStoreReply> reply) = 0;
   /// The path of a temporary file with the copy, for the transport to send and remove.

@@ -20,9 +20,6 @@ namespace v1 = ::popdist::v1;
 
 // ---- of jobs
 
-/// What a job that is queued waits for.
-enum class WaitsFor : std::uint8_t { kTurn, kHosts, kPartition };
-
 struct JobMeters {
   std::array<std::uint64_t, v1::JobEnd_ARRAYSIZE> ended{};  ///< by v1::JobEnd
   std::uint64_t adopted = 0;                                ///< runners of an earlier life of the daemon
@@ -33,8 +30,8 @@ struct JobMeters {
 
 struct JobMeasures {
   JobMeters meters;
-  std::array<int, v1::JobState_ARRAYSIZE> in_state{};  ///< by v1::JobState
-  std::array<int, 3> queued_for{};                     ///< by WaitsFor
+  std::array<int, v1::JobState_ARRAYSIZE> in_state{};     ///< by v1::JobState
+  std::array<int, v1::WaitCause_ARRAYSIZE> queued_for{};  ///< by v1::WaitCause
   int unreachable = 0;
   int orphans = 0;
   int instances_running = 0;

@@ -26,6 +26,9 @@ void forEachUnaryMethod(Visit&& visit) {
   visit("Drain", &Api::drain);
   visit("Resume", &Api::resume);
   visit("RemoveHost", &Api::removeHost);
+  visit("SetQuota", &Api::setQuota);
+  visit("RemoveQuota", &Api::removeQuota);
+  visit("ListQuotas", &Api::listQuotas);
   visit("About", &Api::about);
   visit("CheckStore", &Api::checkStore);
 }

@@ -9,7 +9,8 @@ JobMeasures DaemonCore::jobMeasures() const {
   for (const auto& [id, job] : jobs_.all()) {
     ++measures.in_state[static_cast<std::size_t>(job.state())];
     measures.instances_running += job.info().instances_running();
-    if (job.state() == v1::JOB_QUEUED) ++measures.queued_for[static_cast<std::size_t>(job.live->waits_for)];
+    if (job.state() == v1::JOB_QUEUED)
+      ++measures.queued_for[static_cast<std::size_t>(job.info().wait_cause())];
     if (!job.info().conditions().empty()) ++measures.unreachable;
   }
   return measures;

@@ -7,7 +7,6 @@
 #include "common/base/text.h"
 #include "popdistd/jobs/job_request.h"
 #include "popdistd/jobs/log_source.h"
-#include "popdistd/jobs/scheduling.h"
 
 namespace pop::popdistd {
 namespace {
@@ -66,8 +65,9 @@ DaemonCore::DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::str
           epoch),
       pods_({loop, settings_.clock, store, commits_, revisions_, settings_.pods, podHooks(),
              settings_.version}),
-      lives_({loop, settings_.clock, store, commits_, jobs_, hosts_, links_, pods_.leases(), settings_.issue,
-              vipu_server_}),
+      quotas_(store, commits_),
+      lives_({loop, settings_.clock, store, commits_, jobs_, hosts_, links_, pods_.leases(), quotas_,
+              settings_.queue, settings_.issue, vipu_server_}),
       retention_(settings_.retention) {
   tick();
 }
@@ -127,6 +127,7 @@ Status DaemonCore::load() {
     jobs_.add(std::move(record), std::move(live));
   }
   POP_RETURN_IF_ERROR(pods_.load());
+  POP_RETURN_IF_ERROR(quotas_.load());
   lives_.adopt();
   return {};
 }

@@ -15,12 +15,13 @@
 #include "popdistd/jobs/change_source.h"
 #include "popdistd/jobs/commits.h"
 #include "popdistd/jobs/host_table.h"
+#include "popdistd/jobs/job_counts.h"
 #include "popdistd/jobs/job_lives.h"
 #include "popdistd/jobs/job_table.h"
+#include "popdistd/jobs/quota_table.h"
 #include "popdistd/jobs/retention.h"
 #include "popdistd/jobs/revisions.h"
 #include "popdistd/jobs/runner_links.h"
-#include "popdistd/jobs/scheduling.h"
 #include "popdistd/jobs/wall_clock.h"
 #include "popdistd/pods/pods.h"
 
@@ -36,6 +37,7 @@ struct CoreSettings {
   RetentionSettings retention;
   std::string temporary_directory;  ///< for copies of the store
   PodSettings pods;
+  queue::Rules queue;
   VipuServer vipu_server;
   std::function<void(const std::string& line)>
       audit;  ///< what admins have done by force; null: nobody reads it
@@ -66,6 +68,10 @@ class DaemonCore final : public Api, public HostGate {
   void drain(const Caller& caller, v1::DrainRequest request, Reply<v1::HostInfo> reply) override;
   void resume(const Caller& caller, v1::HostRef host, Reply<v1::HostInfo> reply) override;
   void removeHost(const Caller& caller, v1::HostRef host, Reply<v1::Nothing> reply) override;
+  void setQuota(const Caller& caller, v1::QuotaInfo quota, Reply<v1::QuotaInfo> reply) override;
+  void removeQuota(const Caller& caller, v1::QuotaRef quota, Reply<v1::Nothing> reply) override;
+  void listQuotas(const Caller& caller, v1::ListQuotasRequest request,
+                  Reply<v1::ListQuotasReply> reply) override;
   void about(const Caller& caller, v1::Nothing, Reply<v1::AboutReply> reply) override;
   void checkStore(const Caller& caller, v1::Nothing, Reply<v1::CheckStoreReply> reply) override;
   void backup(const Caller& caller, v1::Nothing, Reply<std::string> reply) override;
@@ -112,7 +118,12 @@ class DaemonCore final : public Api, public HostGate {
   void replyWhenDurable(std::int64_t job, Reply<v1::JobInfo> reply);
   void replyWhenDurable(const std::string& host, Reply<v1::HostInfo> reply);
   Result<Host*> hostOf(const v1::HostRef& ref);
+  /// Whether the user may have one job more of this kind waiting. kResourceExhausted, kFailedPrecondition:
+  /// the quota; kNotFound, kPermissionDenied: the allocation.
+  Status mayWait(const Caller& caller, const Job& job) const;
+  v1::QuotaInfo view(const v1::QuotaInfo& quota);
   std::int64_t firstFreeId(const std::vector<v1::HeldRunner>& runners) const;
+  ReasonOf reasonOf() const;
   v1::JobInfo view(const Job& job) const;
   v1::HostInfo view(const Host& host);
   static v1::HostInfo view(const Host& host, const std::map<std::string, HostLoad>& load);
@@ -130,6 +141,7 @@ class DaemonCore final : public Api, public HostGate {
   HostTable hosts_;
   RunnerLinks links_;
   Pods pods_;
+  QuotaTable quotas_;
   JobLives lives_;
   Retention retention_;
   std::int64_t next_job_id_ = 1;

@@ -4,7 +4,7 @@
 
 #include "common/base/text.h"
 #include "popdistd/jobs/daemon_core.h"
-#include "popdistd/jobs/scheduling.h"
+#include "popdistd/jobs/queue_input.h"
 
 namespace pop::popdistd {
 

@@ -6,7 +6,6 @@
 #include "popdistd/jobs/daemon_core.h"
 #include "popdistd/jobs/job_counts.h"
 #include "popdistd/jobs/job_request.h"
-#include "popdistd/jobs/scheduling.h"
 
 namespace pop::popdistd {
 namespace {
@@ -38,6 +37,10 @@ void DaemonCore::submit(const Caller& caller, v1::SubmitRequest request, Reply<v
   if (const Status checked = pods_.leases().check({next_job_id_, caller.user, made->live->spec});
       !checked.ok())
     return reply(checked);
+  Job wanted{std::move(made->record), std::move(made->live)};
+  if (const Status allowed = mayWait(caller, wanted); !allowed.ok()) return reply(allowed);
+  made->record = std::move(wanted.record);
+  made->live = std::move(wanted.live);
   v1::JobInfo& info = *made->record.mutable_info();
   info.set_id(next_job_id_++);
   *info.mutable_submitted() = timestamp(settings_.clock());
@@ -90,7 +93,7 @@ void DaemonCore::list(const Caller&, v1::ListJobsRequest request, Reply<v1::List
   page.set_revision(revisions_.current());
   for (; each != jobs_.all().rend(); ++each) {
     const Job& job = each->second;
-    if (!matches(job.info(), request) || !hasText(jobs_, job, request.text())) continue;
+    if (!matches(job.info(), request) || !hasText(job, reasonOf(), request.text())) continue;
     if (page.jobs_size() == page_size) {
       page.set_next_page_token(std::to_string(page.jobs(page_size - 1).id()));
       break;
@@ -101,7 +104,7 @@ void DaemonCore::list(const Caller&, v1::ListJobsRequest request, Reply<v1::List
 }
 
 void DaemonCore::countJobs(const Caller&, v1::Nothing, Reply<v1::CountJobsReply> reply) {
-  v1::CountJobsReply counts = countOf(jobs_);
+  v1::CountJobsReply counts = countOf(jobs_, reasonOf());
   for (const std::int64_t id : jobs_.active()) {
     if (counts.troubled_size() == kMaxTroubled) break;
     v1::JobInfo job = view(*jobs_.find(id));
@@ -176,9 +179,13 @@ void DaemonCore::forgetOldJobs() {
   }
 }
 
+ReasonOf DaemonCore::reasonOf() const {
+  return [this](const Job& job) -> const std::string& { return lives_.reasonOf(job); };
+}
+
 v1::JobInfo DaemonCore::view(const Job& job) const {
   v1::JobInfo info = job.info();
-  info.set_reason(reasonOf(jobs_, job));
+  if (info.state() == v1::JOB_QUEUED) lives_.showAnswer(job, info);
   return info;
 }
 

@@ -19,13 +19,12 @@ struct Waiting {
   std::int64_t jobs = 0;
 };
 
-void addWaiting(const JobTable& jobs, v1::CountJobsReply& counts) {
+void addWaiting(const JobTable& jobs, const ReasonOf& reason_of, v1::CountJobsReply& counts) {
   std::map<std::string_view, Waiting> by_reason;
-  for (const QueueOrder& each : jobs.queue()) {
-    const Job& job = jobs.all().at(each.id);
-    Waiting& waiting = by_reason[reasonOf(jobs, job)];
+  for (const auto& [id, job] : jobs.queue()) {
+    Waiting& waiting = by_reason[reason_of(*job)];
     ++waiting.jobs;
-    if (waiting.first == nullptr || job.id() < waiting.first->id()) waiting.first = &job.info();
+    if (waiting.first == nullptr) waiting.first = &job->info();
   }
   std::vector<std::pair<std::string_view, Waiting>> sorted(by_reason.begin(), by_reason.end());
   std::stable_sort(sorted.begin(), sorted.end(),
@@ -42,26 +41,18 @@ void addWaiting(const JobTable& jobs, v1::CountJobsReply& counts) {
 
 }  // namespace
 
-// Jobs behind the first one are not looked at when it keeps all that they could use.
-const std::string& reasonOf(const JobTable& jobs, const Job& job) {
-  static const std::string others = "jobs before it wait, too";
-  const bool is_first = !jobs.queue().empty() && jobs.queue().begin()->id == job.id();
-  const bool is_unsaid = job.state() == v1::JOB_QUEUED && job.info().reason().empty() && !is_first;
-  return is_unsaid ? others : job.info().reason();
-}
-
-bool hasText(const JobTable& jobs, const Job& job, const std::string& text) {
+bool hasText(const Job& job, const ReasonOf& reason_of, const std::string& text) {
   if (text.empty()) return true;
   const std::string wanted = lowerCase(text);
   const auto has = [&wanted](const std::string& of) {
     return lowerCase(of).find(wanted) != std::string::npos;
   };
   const v1::JobInfo& info = job.info();
-  return has(std::to_string(info.id())) || has(info.name()) || has(info.user()) || has(reasonOf(jobs, job)) ||
+  return has(std::to_string(info.id())) || has(info.name()) || has(info.user()) || has(reason_of(job)) ||
          has(job.host()) || std::any_of(info.command().begin(), info.command().end(), has);
 }
 
-v1::CountJobsReply countOf(const JobTable& jobs) {
+v1::CountJobsReply countOf(const JobTable& jobs, const ReasonOf& reason_of) {
   std::map<std::pair<v1::JobState, v1::JobEnd>, std::int64_t> by_state;
   for (const auto& [id, job] : jobs.all()) ++by_state[{job.info().state(), job.info().end()}];
   v1::CountJobsReply counts;
@@ -71,7 +62,7 @@ v1::CountJobsReply countOf(const JobTable& jobs) {
     added.set_end(state.second);
     added.set_jobs(number);
   }
-  addWaiting(jobs, counts);
+  addWaiting(jobs, reason_of, counts);
   return counts;
 }
 

@@ -17,6 +17,7 @@ using std::chrono::milliseconds;
 // Of one job's events in the store; beyond, only the outcome is kept, and the rest is on the job's host.
 constexpr std::int64_t kMaxEventBytes = 16 << 20;
 constexpr std::int64_t kEventCredit = 4 << 20;
+constexpr std::chrono::seconds kReplanAfter{10};
 
 v1::JobEnd endOf(const Job& job, const v1::JobOutcome& outcome) {
   if (job.record.cancels() > 0) return v1::END_CANCELLED;
@@ -134,11 +135,15 @@ void JobLives::end(Job& job, v1::JobEnd how, const std::string& reason) {
   proofs_.forget(job.id());
   parts_.links.unfollow(job.live->events_stream);
   const std::string partition = job.live->spec.partition.name;
+  if (const double used = usedSoFar(job, now()); used > 0)
+    parts_.quotas.addUse(job.info().user(), used, now());
   v1::JobInfo& info = job.mutableInfo();
   info.set_state(v1::JOB_ENDED);
   info.set_end(job.record.cancels() > 0 && how == v1::END_FAILED ? v1::END_CANCELLED : how);
   info.set_reason(reason);
   info.clear_conditions();
+  info.clear_wait_cause();
+  info.clear_expected_start();
   info.set_instances_running(0);
   *info.mutable_ended() = timestamp(parts_.clock());
   ++meters_.ended[static_cast<std::size_t>(info.end())];
@@ -179,6 +184,8 @@ void JobLives::hostRemoved(const std::string& name) {
 }
 
 void JobLives::tick() {
+  // Times that are expected, and who has waited for long, change by themselves.
+  if (!parts_.jobs.queue().empty() && parts_.loop.now() - planned_ >= kReplanAfter) scheduleSoon();
   const std::set<std::int64_t> active = parts_.jobs.active();
   for (const std::int64_t id : active) {
     Job& job = *parts_.jobs.find(id);

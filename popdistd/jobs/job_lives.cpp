@@ -8,7 +8,6 @@
 
 #include "common/base/text.h"
 #include "popdistd/jobs/job_request.h"
-#include "popdistd/jobs/scheduling.h"
 
 namespace pop::popdistd {
 namespace {
@@ -72,6 +71,8 @@ Status JobLives::hold(Job& job) {
                               " does not wait any more: only waiting jobs can be held");
   job.mutableInfo().set_state(v1::JOB_HELD);
   job.mutableInfo().set_reason("held");
+  job.mutableInfo().clear_wait_cause();
+  job.mutableInfo().clear_expected_start();
   save(job);
   scheduleSoon();
   return {};
@@ -88,64 +89,7 @@ Status JobLives::release(Job& job) {
   return {};
 }
 
-// ---- starting
-
-void JobLives::scheduleSoon() {
-  if (std::exchange(schedules_, true)) return;
-  parts_.loop.post([this] {
-    schedules_ = false;
-    schedule();
-  });
-}
-
-void JobLives::schedule() {
-  for (const Decision& decision : decide(parts_.jobs, parts_.hosts, parts_.pods)) {
-    Job& job = *parts_.jobs.find(decision.job);
-    if (job.state() != v1::JOB_QUEUED) continue;
-    if (decision.never) {
-      end(job, v1::END_FAILED, decision.reason);
-    } else if (!decision.hosts.empty()) {
-      start(job, decision.hosts);
-    } else {
-      job.live->waits_for = decision.waits_for;
-      wait(job, decision.reason);
-    }
-  }
-}
-
-void JobLives::wait(Job& job, const std::string& reason) {
-  if (job.record.no_wait()) return end(job, v1::END_FAILED, "it was not to wait: " + reason);
-  showWaiting(job, reason);
-}
-
-void JobLives::showWaiting(Job& job, const std::string& reason) {
-  if (job.info().reason() == reason) return;
-  job.mutableInfo().set_reason(reason);
-  parts_.jobs.changed(job);
-}
-
-// The partition is bound in the commit that makes the job start.
-void JobLives::start(Job& job, const std::vector<std::string>& hosts) {
-  const LeaseAnswer lease = parts_.pods.take({job.id(), job.info().user(), job.live->spec});
-  if (lease.kind == LeaseAnswer::Kind::kNever) return end(job, v1::END_FAILED, lease.reason);
-  if (lease.kind == LeaseAnswer::Kind::kWaits) return wait(job, lease.reason);
-  if (lease.kind == LeaseAnswer::Kind::kPreparing) return showWaiting(job, lease.reason);
-  v1::JobInfo& info = job.mutableInfo();
-  info.set_partition(job.live->spec.partition.name);
-  info.set_state(v1::JOB_STARTING);
-  info.clear_reason();
-  info.clear_hosts();
-  for (const std::string& host : hosts) info.add_hosts(host);
-  info.set_attempt(info.attempt() + 1);
-  if (info.attempt() == 1)
-    meters_.queue_seconds.add(secondsBetween(info.submitted(), timestamp(parts_.clock())));
-  job.live->load = loadOn(job.live->spec, hosts);
-  job.live->start_is_sent = false;
-  save(job);
-  parts_.commits.whenDurable([this, id = job.id(), attempt = info.attempt()](const Status& status) {
-    if (status.ok()) orderStart(id, attempt);
-  });
-}
+// ---- starting; what starts: job_schedule.cpp
 
 // It may have been cancelled while it was stored.
 void JobLives::orderStart(std::int64_t id, std::int32_t attempt) {
@@ -209,8 +153,10 @@ void JobLives::waitAgain(Job& job, const std::string& reason) {
   info.set_reason(reason);
   info.clear_hosts();
   info.clear_partition();
+  info.set_allocation(job.record.allocation());
   job.live->load.clear();
   job.live->start_is_sent = false;
+  job.live->answer = {};
   save(job);
   scheduleSoon();
 }

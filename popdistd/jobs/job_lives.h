@@ -16,6 +16,8 @@
 #include "popdistd/jobs/job_request.h"
 #include "popdistd/jobs/job_table.h"
 #include "popdistd/jobs/pod_leases.h"
+#include "popdistd/jobs/queue_input.h"
+#include "popdistd/jobs/quota_table.h"
 #include "popdistd/jobs/runner_links.h"
 #include "popdistd/jobs/wall_clock.h"
 
@@ -35,11 +37,16 @@ class JobLives {
     HostTable& hosts;
     RunnerLinks& links;
     PodLeases& pods;
+    QuotaTable& quotas;
+    const queue::Rules& rules;
     IssueCredentials issue;  ///< null: jobs have one host each
     const VipuServer& vipu_server;
   };
 
   explicit JobLives(Parts parts) : parts_(std::move(parts)), proofs_(parts_.loop, parts_.hosts) {}
+  ~JobLives() { parts_.loop.cancel(schedule_timer_); }
+  JobLives(const JobLives&) = delete;
+  JobLives& operator=(const JobLives&) = delete;
 
   // ---- what clients want
 
@@ -64,8 +71,13 @@ class JobLives {
   /// The host is removed by hand: its jobs are lost.
   void hostRemoved(const std::string& name);
 
-  /// Starts what can start, once all that happens in this turn of the loop is known.
+  /// Starts what can start, once all that happens in this turn of the loop is known. Where thousands wait,
+  /// not more often than is needed.
   void scheduleSoon();
+  /// Why a job that is queued waits, as the queue has seen it last, and when it is expected to start.
+  void showAnswer(const Job& job, v1::JobInfo& info) const;
+  /// Why it waits, or has ended as it has, for people.
+  const std::string& reasonOf(const Job& job) const;
   /// Ends jobs whose hosts have been silent for too long. Call it every second.
   void tick();
 
@@ -78,9 +90,12 @@ class JobLives {
 
  private:
   void schedule();
-  void wait(Job& job, const std::string& reason);
-  void showWaiting(Job& job, const std::string& reason);
-  void start(Job& job, const std::vector<std::string>& hosts);
+  void startPlanned(const queue::Snapshot& snapshot, const queue::Start& planned);
+  void waitPlanned(Job& job, const queue::Wait& planned, bool is_near);
+  void wait(Job& job, v1::WaitCause cause, const std::string& reason);
+  void showWaiting(Job& job, v1::WaitCause cause, const std::string& reason);
+  void start(Job& job, const std::vector<std::string>& hosts, const ChosenBlock* block);
+  queue::Time now() const;
   void orderStart(std::int64_t id, std::int32_t attempt);
   Result<v1::HostOrder> startOrder(const Job& job) const;
   void takeUp(Host& host, const v1::HeldRunner& held);
@@ -108,6 +123,9 @@ class JobLives {
   Parts parts_;
   HostProofs proofs_;
   bool schedules_ = false;
+  TimerId schedule_timer_{};
+  std::vector<std::string> reasons_;  ///< of the last plan
+  Clock::time_point planned_;         ///< when that was
   std::set<std::string> orphans_;
   JobMeters meters_;
 };

@@ -60,7 +60,32 @@ void checkSpec(const v1::SubmitRequest& request, model::JobSpec& spec, std::vect
     mistakes.push_back("working_directory " + inQuotes(program.working_directory) +
                        " is not an absolute path: the job runs on other hosts");
   }
+  if (!request.allocation().empty() && !spec.partition.allocation.empty() &&
+      request.allocation() != spec.partition.allocation)
+    mistakes.push_back("allocation is " + inQuotes(request.allocation()) + ", and that of its partition " +
+                       inQuotes(spec.partition.allocation) + ": a job's partition is in its allocation");
   for (std::string& mistake : model::findMistakes(spec)) mistakes.push_back(std::move(mistake));
+}
+
+// What is asked of the queue, as text: whole numbers, and names without line ends.
+void setKeys(LiveJob& job, const v1::JobRecord& record) {
+  std::string& key = job.shape_key;
+  key = std::to_string(job.spec.num_instances) + '/' + std::to_string(job.spec.timeout.count()) + '/' +
+        std::to_string(job.spec.kill_grace.count()) + '/' + record.allocation();
+  for (const auto& [name, instances] : job.named_load) key += '\n' + name + '*' + std::to_string(instances);
+  if (job.named_load.empty())
+    key += '\n' + std::to_string(record.num_hosts()) + '*' + std::to_string(job.largest_share);
+  const model::PartitionRequest& partition = job.spec.partition;
+  if (partition.name.empty()) return;
+  const int ilds = job.spec.num_ilds.value_or(0);
+  job.pod_key = '\n' + std::to_string(model::partitionIpus(job.spec)) + '/' + std::to_string(ilds) + '/' +
+                std::to_string(job.spec.num_replicas) + '/' + partition.sync_type + '/' +
+                partition.allocation + '/' + record.info().user();
+}
+
+// A job that says where it runs has its partition there.
+void setAllocation(model::JobSpec& spec, const std::string& allocation) {
+  if (!allocation.empty()) spec.partition.allocation = allocation;
 }
 
 // Once: a job that waits is looked at often.
@@ -108,6 +133,8 @@ v1::JobRecord recordOf(const v1::SubmitRequest& request, const model::JobSpec& s
   record.set_num_hosts(static_cast<int>(spec.hosts.size()));
   record.set_hosts_named(hosts_named);
   record.set_no_wait(request.no_wait());
+  record.set_allocation(request.allocation());
+  info.set_allocation(request.allocation());
   return record;
 }
 
@@ -127,8 +154,10 @@ Result<NewJob> newJob(const v1::SubmitRequest& request, const std::string& user)
   if (!mistakes.empty()) return invalidArgument(join(mistakes, "\n"));
   spec->stdin_policy = {.who = model::StdinPolicy::Who::kNone};
   NewJob job{recordOf(request, *spec, user, hosts_named), std::make_unique<LiveJob>()};
+  setAllocation(*spec, request.allocation());
   job.live->spec = std::move(*spec);
   setShares(*job.live, hosts_named);
+  setKeys(*job.live, job.record);
   return job;
 }
 
@@ -140,8 +169,10 @@ Result<std::unique_ptr<LiveJob>> liveJob(const v1::JobRecord& record) {
     return Status(Code::kDataLoss, mistakes.front());
   spec.stdin_policy = {.who = model::StdinPolicy::Who::kNone};
   auto live = std::make_unique<LiveJob>();
+  setAllocation(spec, record.allocation());
   live->spec = std::move(spec);
   setShares(*live, record.hosts_named());
+  setKeys(*live, record);
   const auto& hosts = record.info().hosts();
   if (hosts.size() == record.num_hosts()) live->load = loadOn(live->spec, {hosts.begin(), hosts.end()});
   return live;

@@ -12,6 +12,8 @@ void JobTable::clear() {
   jobs_.clear();
   requests_.clear();
   queue_.clear();
+  waiting_of_user_.clear();
+  waiting_in_allocation_.clear();
   active_.clear();
 }
 
@@ -28,8 +30,9 @@ Job& JobTable::add(v1::JobRecord record, std::unique_ptr<LiveJob> live) {
 void JobTable::remove(std::int64_t id) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) return;
-  const Job& job = found->second;
-  queue_.erase({job.info().priority(), id});
+  Job& job = found->second;
+  queue_.erase(id);
+  count(job, false);
   active_.erase(id);
   requests_.erase(job.record.request_id());
   revisions_.removed(id, job.info().revision());
@@ -38,9 +41,18 @@ void JobTable::remove(std::int64_t id) {
 
 void JobTable::changed(Job& job) {
   job.mutableInfo().set_revision(revisions_.changed(job.id(), job.info().revision()));
-  const QueueOrder place{job.info().priority(), job.id()};
-  job.state() == v1::JOB_QUEUED ? void(queue_.insert(place)) : void(queue_.erase(place));
+  job.state() == v1::JOB_QUEUED ? void(queue_.emplace(job.id(), &job)) : void(queue_.erase(job.id()));
+  count(job, job.state() == v1::JOB_QUEUED || job.state() == v1::JOB_HELD);
   job.hasRunner() ? void(active_.insert(job.id())) : void(active_.erase(job.id()));
+}
+
+void JobTable::count(Job& job, bool waits) {
+  if (std::exchange(job.is_counted, waits) == waits) return;
+  const auto change = [&](std::map<std::string, int>& counts, const std::string& name) {
+    if ((counts[name] += waits ? 1 : -1) == 0) counts.erase(name);
+  };
+  change(waiting_of_user_, job.info().user());
+  if (!job.record.allocation().empty()) change(waiting_in_allocation_, job.record.allocation());
 }
 
 Job* JobTable::find(std::int64_t id) {

@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,9 +16,17 @@
 #include "popdistd/api/measures.h"
 #include "popdistd/jobs/revisions.h"
 #include "popdistd/jobs/runner_links.h"
+#include "popdistd/queue/shape.h"
 #include "proto/popdist/v1/store.pb.h"
 
 namespace pop::popdistd {
+
+/// What the queue has last said of a job that waits.
+struct QueueAnswer {
+  std::size_t text = 0;  ///< of the last plan
+  std::optional<queue::Time> expected;
+  bool is_there = false;
+};
 
 /// What a job that has not ended needs besides its record.
 struct LiveJob {
@@ -24,7 +34,9 @@ struct LiveJob {
   std::map<std::string, int> named_load;  ///< instances on each host that it names; empty: it names none
   int largest_share = 0;                  ///< of its instances, on one host
   std::map<std::string, int> load;        ///< instances on each host, once these are chosen
-  WaitsFor waits_for = WaitsFor::kTurn;   ///< while it is queued
+  std::string shape_key;                  ///< the same for jobs that need the same hosts for the same time
+  std::string pod_key;         ///< the same for jobs that ask for the same new partition; empty: for none
+  QueueAnswer answer;          ///< while it is queued
   bool start_is_sent = false;  ///< the order to start its runner, perhaps by an earlier life of the daemon
   std::int64_t events_stream = 0;  ///< of RunnerLinks; 0: nobody follows them
 };
@@ -32,6 +44,7 @@ struct LiveJob {
 struct Job {
   v1::JobRecord record;
   std::unique_ptr<LiveJob> live;  ///< null: it has ended
+  bool is_counted = false;        ///< by JobTable, as one that waits
 
   const v1::JobInfo& info() const { return record.info(); }
   v1::JobInfo& mutableInfo() { return *record.mutable_info(); }
@@ -42,15 +55,6 @@ struct Job {
   std::string host() const { return record.info().hosts().empty() ? "" : record.info().hosts(0); }
   bool hasRunner() const {
     return state() == v1::JOB_STARTING || state() == v1::JOB_RUNNING || state() == v1::JOB_ENDING;
-  }
-};
-
-/// Who waits, in the order in which they are looked at.
-struct QueueOrder {
-  std::int32_t priority = 0;
-  std::int64_t id = 0;
-  friend bool operator<(const QueueOrder& a, const QueueOrder& b) {
-    return a.priority != b.priority ? a.priority > b.priority : a.id < b.id;
   }
 };
 
@@ -73,7 +77,11 @@ class JobTable {
   Job* findRequest(const std::string& request_id);
 
   const std::map<std::int64_t, Job>& all() const { return jobs_; }
-  const std::set<QueueOrder>& queue() const { return queue_; }
+  /// Those that are queued; held ones are not.
+  const std::map<std::int64_t, Job*>& queue() const { return queue_; }
+  /// How many of the user's wait, or of those that name the allocation: queued and held.
+  int waitingOf(const std::string& user) const { return countOf(waiting_of_user_, user); }
+  int waitingIn(const std::string& allocation) const { return countOf(waiting_in_allocation_, allocation); }
   /// Those that have a runner, or will soon.
   const std::set<std::int64_t>& active() const { return active_; }
 
@@ -81,7 +89,15 @@ class JobTable {
   Revisions& revisions_;
   std::map<std::int64_t, Job> jobs_;
   std::map<std::string, std::int64_t> requests_;
-  std::set<QueueOrder> queue_;
+  static int countOf(const std::map<std::string, int>& counts, const std::string& name) {
+    const auto found = counts.find(name);
+    return found == counts.end() ? 0 : found->second;
+  }
+  void count(Job& job, bool waits);
+
+  std::map<std::int64_t, Job*> queue_;
+  std::map<std::string, int> waiting_of_user_;
+  std::map<std::string, int> waiting_in_allocation_;
   std::set<std::int64_t> active_;
 };
 

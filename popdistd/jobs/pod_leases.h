@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "common/base/status.h"
 #include "common/model/job_spec.h"
+#include "popdistd/queue/shape.h"
 
 namespace pop::popdistd {
 
@@ -26,25 +28,73 @@ struct LeaseAnswer {
     kWaits,      ///< for others
     kNever,      ///< as it is submitted
   } kind = Kind::kReady;
-  std::string reason;       ///< why it does not start, for people
-  bool takes_ipus = false;  ///< it needs IPUs that nobody owns, of one of the user's allocations or
-  std::string allocation;   ///< of this one
+  std::string reason;  ///< why it does not start, for people
 };
+
+/// What a job needs of Pods, for the queue.
+struct LeaseNeed {
+  enum class Kind : std::uint8_t {
+    kNothing,    ///< it names no partition, or has it
+    kPartition,  ///< this one, which is there: nobody else may have it meanwhile
+    kBlock,      ///< a new one
+    kBlocked,    ///< what no job's end changes
+    kNever,      ///< it cannot be, as it is submitted
+  } kind = Kind::kNothing;
+  std::string reason;     ///< kBlocked, kNever
+  std::string partition;  ///< kPartition
+  int segment_ipus = 0;   ///< kBlock, as the rest
+  int segments = 1;
+  std::vector<std::string> allocations;  ///< where it may be made
+};
+
+/// IPUs that somebody owns, of an allocation.
+struct OwnedBlock {
+  std::string allocation;
+  std::vector<queue::IldIpus> ipus;
+  std::int64_t job = 0;  ///< with whose end they are free; 0: nobody knows when
+};
+
+/// All IPUs that jobs may get.
+struct PodRoom {
+  std::vector<queue::Pool> pools;  ///< by allocation
+  std::vector<OwnedBlock> owned;
+};
+
+/// The block that a new partition gets.
+struct ChosenBlock {
+  std::string allocation;
+  std::vector<queue::IldIpus> ipus;
+};
+
+enum class Presence : std::uint8_t { kNotThere, kHeldByJob, kThere };
 
 class PodLeases {
  public:
   virtual ~PodLeases() = default;
 
+  virtual LeaseNeed need(const LeaseRequest& request) = 0;
+  /// What there is of this name. Of one that is not there, jobs that ask for the same have the same need, and
+  /// of one that a job holds, all have.
+  virtual Presence presenceOf(const std::string& partition) const = 0;
+  virtual PodRoom room() const = 0;
+
+  /// Whether the user may use the allocation. kNotFound, kPermissionDenied.
+  virtual Status checkAllocation(const std::string& user, const std::string& allocation) const = 0;
+  /// The allocations that the user may use.
+  virtual std::vector<std::string> allocationsOf(const std::string& user) const = 0;
+  /// The hosts that serve its agents, by name; none: there is no such allocation, or nobody serves it.
+  virtual std::set<std::string> hostsOf(const std::string& allocation) const = 0;
+  /// In which the partition is; empty: there is no such partition.
+  virtual std::string allocationOf(const std::string& partition) const = 0;
+
   /// What is wrong with a job that is submitted, whatever else holds partitions. kInvalidArgument,
   /// kNotFound, kPermissionDenied, kFailedPrecondition.
   virtual Status check(const LeaseRequest& request) = 0;
 
-  /// Whether the job could start now. Changes nothing.
-  virtual LeaseAnswer look(const LeaseRequest& request) = 0;
-
   /// Makes the partition, or makes it ready, as the job asks for, and if it is (kReady), the job holds it.
-  /// What has changed is written, for the commit of the caller's own.
-  virtual LeaseAnswer take(const LeaseRequest& request) = 0;
+  /// A new one gets `block`; null: any that is free. What has changed is written, for the commit of the
+  /// caller's own.
+  virtual LeaseAnswer take(const LeaseRequest& request, const ChosenBlock* block) = 0;
 
   /// The job waits again; nothing of it has run since it took its partition.
   virtual void giveBack(std::int64_t job) = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/pods/job_leases.h"
 
+#include <bit>
 #include <utility>
 
 #include "common/base/text.h"
@@ -15,11 +16,11 @@ using vipu::PartitionState;
 using Kind = LeaseAnswer::Kind;
 
 LeaseAnswer waits(std::string reason) {
-  return {.kind = Kind::kWaits, .reason = std::move(reason), .allocation = {}};
+  return {.kind = Kind::kWaits, .reason = std::move(reason)};
 }
 
 LeaseAnswer never(std::string reason) {
-  return {.kind = Kind::kNever, .reason = std::move(reason), .allocation = {}};
+  return {.kind = Kind::kNever, .reason = std::move(reason)};
 }
 
 std::string called(const Partition& partition) {
@@ -37,12 +38,24 @@ void append(vipu::Change& change, const vipu::Change& next) {
 }
 
 // Room that others take may become free again; everything else stays as it is.
-LeaseAnswer answerOf(const Status& status, const LeaseRequest& request) {
-  LeaseAnswer answer =
-      status.code() == Code::kResourceExhausted ? waits(status.message()) : never(status.message());
-  answer.takes_ipus = true;
-  answer.allocation = request.spec.partition.allocation;
-  return answer;
+LeaseAnswer answerOf(const Status& status) {
+  return status.code() == Code::kResourceExhausted ? waits(status.message()) : never(status.message());
+}
+
+// In the order of a partition's IPUs: domain by domain, from the bottom.
+void choose(const ChosenBlock& block, const vipu::Allocation& allocation,
+            vipu::PartitionRequirements& requirements) {
+  requirements.cluster = allocation.cluster;
+  requirements.allocation = allocation.id;
+  int ild_routing_id = 0;
+  for (const queue::IldIpus& each : block.ipus) {
+    for (vipu::IpuMask left = each.ipus; left != 0; left &= left - 1)
+      requirements.ipus.push_back({.ild_topology_id = static_cast<int>(each.ild),
+                                   .ild_routing_id = ild_routing_id,
+                                   .topology_id = std::countr_zero(left),
+                                   .routing_id = static_cast<int>(requirements.ipus.size())});
+    ++ild_routing_id;
+  }
 }
 
 }  // namespace
@@ -60,14 +73,14 @@ Status JobLeases::check(const LeaseRequest& request) {
 
 LeaseAnswer JobLeases::look(const LeaseRequest& request) {
   vipu::Change change;
-  LeaseAnswer answer = attempt(request, change);
+  LeaseAnswer answer = attempt(request, nullptr, change);
   table().revert(change);
   return answer;
 }
 
-LeaseAnswer JobLeases::take(const LeaseRequest& request) {
+LeaseAnswer JobLeases::take(const LeaseRequest& request, const ChosenBlock* block) {
   vipu::Change change;
-  LeaseAnswer answer = attempt(request, change);
+  LeaseAnswer answer = attempt(request, block, change);
   if (answer.kind != Kind::kReady && answer.kind != Kind::kPreparing) {
     table().revert(change);
     return answer;
@@ -79,11 +92,11 @@ LeaseAnswer JobLeases::take(const LeaseRequest& request) {
   return answer;
 }
 
-LeaseAnswer JobLeases::attempt(const LeaseRequest& request, vipu::Change& change) {
+LeaseAnswer JobLeases::attempt(const LeaseRequest& request, const ChosenBlock* block, vipu::Change& change) {
   if (request.spec.partition.name.empty()) return {};
   const Result<const Partition*> found =
       access_.partitionFor(request.user, request.spec.partition.name, table());
-  if (found.status().code() == Code::kNotFound) return make(request, change);
+  if (found.status().code() == Code::kNotFound) return make(request, block, change);
   if (!found.ok()) return never(found.status().message());
   const Partition* const partition = found.value();
   if (partition->job == holderOf(request.job)) return {};
@@ -100,16 +113,18 @@ LeaseAnswer JobLeases::attempt(const LeaseRequest& request, vipu::Change& change
   return replace(request, *partition, change);
 }
 
-LeaseAnswer JobLeases::make(const LeaseRequest& request, vipu::Change& change) {
-  const Result<vipu::CreateRequest> wanted = requestOf(request, access_.isAdmin(request.user));
+LeaseAnswer JobLeases::make(const LeaseRequest& request, const ChosenBlock* block, vipu::Change& change) {
+  Result<vipu::CreateRequest> wanted = requestOf(request, access_.isAdmin(request.user));
   if (!wanted.ok()) return never(wanted.status().message());
+  if (block != nullptr) {
+    const vipu::Allocation* const allocation = table().inventory().allocation(block->allocation);
+    if (allocation == nullptr) return waits("allocation " + block->allocation + " was removed");
+    choose(*block, *allocation, wanted->requirements);
+  }
   const Result<vipu::Change> made = table().create(wanted.value(), partitions_.now());
-  if (!made.ok()) return answerOf(made.status(), request);
+  if (!made.ok()) return answerOf(made.status());
   append(change, made.value());
-  LeaseAnswer answer = bind(request, change);
-  answer.takes_ipus = true;
-  answer.allocation = request.spec.partition.allocation;
-  return answer;
+  return bind(request, change);
 }
 
 // In the place of the old one, if there is room; else that stays.
@@ -118,7 +133,7 @@ LeaseAnswer JobLeases::replace(const LeaseRequest& request, const Partition& par
   const std::string id = partition.id;
   remove(id, change);
   if (table().find(id) != nullptr) return waits("partition " + id + " is being removed");
-  return make(request, change);
+  return make(request, nullptr, change);
 }
 
 LeaseAnswer JobLeases::use(const LeaseRequest& request, vipu::Change& change) {

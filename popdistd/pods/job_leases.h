@@ -3,6 +3,7 @@
 // the job; one that is there is reset, or with `update` made anew when it does not fit.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,14 @@ class JobLeases final : public PodLeases {
   JobLeases(Partitions& partitions, const PodAccess& access) : partitions_(partitions), access_(access) {}
 
   Status check(const LeaseRequest& request) override;
-  LeaseAnswer look(const LeaseRequest& request) override;
-  LeaseAnswer take(const LeaseRequest& request) override;
+  LeaseNeed need(const LeaseRequest& request) override;
+  Presence presenceOf(const std::string& partition) const override;
+  PodRoom room() const override;
+  Status checkAllocation(const std::string& user, const std::string& allocation) const override;
+  std::vector<std::string> allocationsOf(const std::string& user) const override;
+  std::set<std::string> hostsOf(const std::string& allocation) const override;
+  std::string allocationOf(const std::string& partition) const override;
+  LeaseAnswer take(const LeaseRequest& request, const ChosenBlock* block) override;
   void giveBack(std::int64_t job) override;
   void ended(std::int64_t job, const std::string& partition) override;
   void lost(std::int64_t job, const std::string& why) override;
@@ -26,8 +33,11 @@ class JobLeases final : public PodLeases {
   std::vector<std::int64_t> holders() const override;
 
  private:
-  LeaseAnswer attempt(const LeaseRequest& request, vipu::Change& change);
-  LeaseAnswer make(const LeaseRequest& request, vipu::Change& change);
+  /// Whether it could have its partition now. Changes nothing.
+  LeaseAnswer look(const LeaseRequest& request);
+  LeaseNeed needOfNew(const LeaseRequest& request) const;
+  LeaseAnswer attempt(const LeaseRequest& request, const ChosenBlock* block, vipu::Change& change);
+  LeaseAnswer make(const LeaseRequest& request, const ChosenBlock* block, vipu::Change& change);
   LeaseAnswer replace(const LeaseRequest& request, const vipu::Partition& partition, vipu::Change& change);
   LeaseAnswer use(const LeaseRequest& request, vipu::Change& change);
   LeaseAnswer reset(const LeaseRequest& request, vipu::Change& change);

@@ -64,6 +64,10 @@ class Pods {
   /// For /metrics.
   PodMeasures measures() const;
   std::size_t numPartitions() const { return partitions_.table().partitions().size(); }
+  /// Whether the user may use the allocation. kNotFound, kPermissionDenied.
+  Status checkAllocation(const std::string& user, const std::string& allocation) const {
+    return leases_.checkAllocation(user, allocation);
+  }
 
   PodLeases& leases() { return leases_; }
   PodsApi& api() { return service_; }

@@ -56,6 +56,15 @@ class ControllerService final : public v1::Controller::CallbackService, private 
   Unary* RemoveHost(Context* c, const v1::HostRef* q, v1::Nothing* a) override {
     return unary(c, q, a, &Api::removeHost);
   }
+  Unary* SetQuota(Context* c, const v1::QuotaInfo* q, v1::QuotaInfo* a) override {
+    return unary(c, q, a, &Api::setQuota);
+  }
+  Unary* RemoveQuota(Context* c, const v1::QuotaRef* q, v1::Nothing* a) override {
+    return unary(c, q, a, &Api::removeQuota);
+  }
+  Unary* ListQuotas(Context* c, const v1::ListQuotasRequest* q, v1::ListQuotasReply* a) override {
+    return unary(c, q, a, &Api::listQuotas);
+  }
   Unary* About(Context* c, const v1::Nothing* q, v1::AboutReply* a) override {
     return unary(c, q, a, &Api::about);
   }

@@ -41,6 +41,8 @@ class Checker {
     POP_RETURN_IF_ERROR(checkSpecs());
     POP_RETURN_IF_ERROR(checkEvents());
     POP_RETURN_IF_ERROR(checkHosts());
+    POP_RETURN_IF_ERROR(checkQuotas());
+    POP_RETURN_IF_ERROR(checkUsage());
     return measure();
   }
 
@@ -104,7 +106,25 @@ class Checker {
     });
   }
 
-  // The only kind of small records whose message is known here.
+  // As above: the schema forbids it, and a program that has turned checks off can still write it.
+  Status checkUsage() {
+    return database_.select("SELECT user, amount_ms FROM usage WHERE amount_ms < 0 OR user = ''", {},
+                            [&](const Row& row) {
+                              find("user " + inQuotes(row.bytes(0)) +
+                                   " has used less than nothing: " + std::to_string(row.integer(1)) + " ms");
+                              return Status();
+                            });
+  }
+
+  Status checkQuotas() {
+    return database_.select("SELECT name, record FROM records WHERE kind = 'quota'", {}, [&](const Row& row) {
+      if (!v1::QuotaRecord().ParseFromString(row.bytes(1)))
+        find("the record of the quota of " + printable(row.bytes(0)) + " cannot be read");
+      return Status();
+    });
+  }
+
+  // Of small records only this kind and quotas have a message that is known here.
   Status checkHosts() {
     return database_.select("SELECT name, record FROM records WHERE kind = 'host'", {}, [&](const Row& row) {
       if (!v1::HostRecord().ParseFromString(row.bytes(1)))

@@ -83,7 +83,16 @@ CREATE TRIGGER audit_is_not_removed BEFORE DELETE ON audit
 BEGIN SELECT raise(ABORT, 'entries of the audit log are not removed'); END;
 )";
 
-constexpr std::array kSteps{kVersion1, kVersion2};
+// What users have used, for fair shares.
+constexpr const char* kVersion3 = R"(
+CREATE TABLE usage(
+  user TEXT PRIMARY KEY CHECK(user <> ''),
+  amount_ms INTEGER NOT NULL CHECK(amount_ms >= 0),
+  at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+)";
+
+constexpr std::array kSteps{kVersion1, kVersion2, kVersion3};
 
 Status checkOrigin(Database& database) {
   POP_ASSIGN_OR_RETURN(const std::int64_t id, database.number("PRAGMA application_id"));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/base/text.h"
 #include "popdistd/store/sqlite_errors.h"
 #include "popdistd/store/sqlite_file.h"
 #include "popdistd/store/sqlite_schema.h"
@@ -127,6 +128,28 @@ Status SqliteStore::putRecord(RecordKind kind, std::string_view name, std::strin
 Status SqliteStore::removeRecord(RecordKind kind, std::string_view name) {
   return write([&] {
     return database_.run("DELETE FROM records WHERE kind = ? AND name = ?", {nameOf(kind), name});
+  });
+}
+
+Result<std::vector<StoredUsage>> SqliteStore::usage() {
+  std::vector<StoredUsage> usage;
+  const auto read = [&](const Row& row) {
+    usage.push_back({row.bytes(0), row.integer(1), row.integer(2)});
+    return Status();
+  };
+  POP_RETURN_IF_ERROR(database_.select("SELECT user, amount_ms, at_ms FROM usage ORDER BY user", {}, read));
+  return usage;
+}
+
+Status SqliteStore::putUsage(const StoredUsage& usage) {
+  if (usage.amount_ms < 0 || usage.user.empty())
+    return invalidArgument("user " + inQuotes(usage.user) + " cannot have used " +
+                           std::to_string(usage.amount_ms) + " ms");
+  return write([&] {
+    return database_.run(
+        "INSERT INTO usage(user, amount_ms, at_ms) VALUES(?, ?, ?) "
+        "ON CONFLICT(user) DO UPDATE SET amount_ms = excluded.amount_ms, at_ms = excluded.at_ms",
+        {std::string_view(usage.user), usage.amount_ms, usage.at_ms});
   });
 }
 

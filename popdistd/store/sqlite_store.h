@@ -36,6 +36,7 @@ class SqliteStore final : public Store {
   Result<std::vector<StoredPartition>> partitions() override;
   Result<std::vector<StoredAudit>> audit(std::int64_t from, std::size_t most) override;
   Result<std::int64_t> lastAudit() override;
+  Result<std::vector<StoredUsage>> usage() override;
 
   Status putMeta(std::string_view key, std::string_view value) override;
   Status putJob(const v1::JobRecord& job) override;
@@ -48,6 +49,7 @@ class SqliteStore final : public Store {
   Status bind(std::string_view partition, std::int64_t job) override;
   Status unbind(std::string_view partition) override;
   Status putAudit(std::int64_t id, std::string_view user, std::string_view bytes) override;
+  Status putUsage(const StoredUsage& usage) override;
 
   Status commit() override;
   bool hasUncommitted() const override { return !failed_.ok() || database_.inTransaction(); }

@@ -64,6 +64,15 @@ struct StoredAudit {
   friend bool operator==(const StoredAudit&, const StoredAudit&) = default;
 };
 
+/// What a user has used, as it counted then: popdistd/queue/fair_share.h.
+struct StoredUsage {
+  std::string user;
+  std::int64_t amount_ms = 0;  ///< of an instance or an IPU
+  std::int64_t at_ms = 0;      ///< since 1970
+
+  friend bool operator==(const StoredUsage&, const StoredUsage&) = default;
+};
+
 /// What CheckStore finds, and what the store holds.
 struct StoreCheck {
   std::vector<std::string> findings;  ///< none: it is whole
@@ -91,6 +100,8 @@ class Store {
   virtual Result<std::vector<StoredAudit>> audit(std::int64_t from, std::size_t most) = 0;
   /// 0: there is none.
   virtual Result<std::int64_t> lastAudit() = 0;
+  /// By user.
+  virtual Result<std::vector<StoredUsage>> usage() = 0;
 
   // ---- writing: opens a transaction, if none is open
 
@@ -114,6 +125,8 @@ class Store {
   /// not there.
   virtual Status bind(std::string_view partition, std::int64_t job) = 0;
   virtual Status unbind(std::string_view partition) = 0;
+  /// In the place of what the user has. kInvalidArgument: less than nothing.
+  virtual Status putUsage(const StoredUsage& usage) = 0;
 
   /// kAlreadyExists: there is an entry with this number. Entries are never changed or removed.
   virtual Status putAudit(std::int64_t id, std::string_view user, std::string_view bytes) = 0;

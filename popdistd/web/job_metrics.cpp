@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char* kJobStates[] = {"queued", "held", "starting", "running", "ending", "ended"};
 constexpr const char* kJobEnds[] = {"", "succeeded", "failed", "cancelled", "timed_out", "lost"};
-constexpr const char* kWaitsFor[] = {"turn", "hosts", "partition"};
+// By v1::WaitCause.
+constexpr const char* kWaitsFor[] = {"unknown", "slots", "ipus", "partition", "behind", "hosts", "quota"};
 constexpr const char* kHostStates[] = {"up", "silent", "down"};
 static_assert(std::size(kJobStates) == v1::JobState_ARRAYSIZE);
 static_assert(std::size(kJobEnds) == v1::JobEnd_ARRAYSIZE);

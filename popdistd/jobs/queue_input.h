@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the queue looks at, from the tables of jobs, hosts, partitions and quotas.
+#pragma once
+
+#include <vector>
+
+#include "popdistd/jobs/host_table.h"
+#include "popdistd/jobs/job_table.h"
+#include "popdistd/jobs/pod_leases.h"
+#include "popdistd/jobs/quota_table.h"
+#include "popdistd/queue/plan.h"
+
+namespace pop::popdistd {
+
+struct QueueTables {
+  JobTable& jobs;
+  const HostTable& hosts;
+  PodLeases& pods;
+  const QuotaTable& quotas;
+  const queue::Rules& rules;
+};
+
+struct QueueInput {
+  queue::Snapshot snapshot;
+  std::vector<bool> never;  ///< by shape: what is submitted so cannot be; its `blocked` says why
+};
+
+QueueInput queueInput(const QueueTables& tables, queue::Time now);
+
+/// Instances of jobs that have a runner, by host.
+struct HostLoad {
+  int jobs = 0;
+  int instances = 0;
+};
+std::map<std::string, HostLoad> loadOf(JobTable& jobs);
+
+/// The job's instances and IPUs, as quotas count them.
+queue::Shape useOf(const Job& job);
+
+/// What the job has used since its runner has started, in seconds, as it counts now.
+double usedSoFar(const Job& job, queue::Time now);
+
+/// A time of a record.
+queue::Time timeOf(const google::protobuf::Timestamp& time);
+
+/// The allocations of these pools, with what runs.
+std::vector<queue::Account> allocationAccounts(const QueueTables& tables,
+                                               const std::vector<queue::Pool>& pools);
+
+}  // namespace pop::popdistd
