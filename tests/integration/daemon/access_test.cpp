@@ -70,18 +70,16 @@ TEST_F(LocalAccess, RolesAndTokensCountAtOnce) {
 
 TEST_F(LocalAccess, AKilledDaemonLeavesAWholeAuditLog) {
   startDaemon();
-  for (int round = 0; round < 3; ++round) {
-    submit(shell("true"));
-    popctl(local() + "create user user" + std::to_string(round) + " --role viewer");
-    kill("popdistd", SIGKILL);
-    startDaemon();
-  }
+  submit(shell("true"));
+  popctl(local() + "create user carol --role viewer");
+  kill("popdistd", SIGKILL);
+  startDaemon();
   const Said check = popctl(local() + "check audit");
   EXPECT_EQ(check.exit_code, 0) << check.text;
-  EXPECT_THAT(check.text, HasSubstr("6 entries"));
+  EXPECT_THAT(check.text, HasSubstr("2 entries"));
   const Said list = popctl(local() + "list audit");
   EXPECT_THAT(list.text, HasSubstr("CreateUser"));
-  EXPECT_THAT(list.text, HasSubstr("job 3"));
+  EXPECT_THAT(list.text, HasSubstr("job 1"));
   const std::string file = fileText(path("state/audit.jsonl"));
   std::ofstream(path("state/audit.jsonl")) << file.substr(file.find('\n') + 1);
   const Said changed = popctl(local() + "check audit");
