@@ -43,6 +43,7 @@ void Overview::apply(const v1::Change& change) {
       return;
     case v1::Change::kPartition:
     case v1::Change::kPartitionRemoved:
+    case v1::Change::kInventory:
     case v1::Change::BODY_NOT_SET:
       return;  // not shown
   }
