@@ -2,6 +2,8 @@
 #include "popctl/tables.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <iterator>
 #include <utility>
 
@@ -125,6 +127,25 @@ std::string timeText(bool is_there, const Timestamp& time) {
   return is_there ? localTime(timeOf(time)) : "";
 }
 
+// "loss 0.25 (mean of 4 instances)"
+std::string valueText(const v1::JobValue& value) {
+  const char* const fold = value.fold() == v1::FOLD_MEAN  ? "mean"
+                           : value.fold() == v1::FOLD_MAX ? "max"
+                                                          : "sum";
+  std::array<char, 32> number{};
+  std::snprintf(number.data(), number.size(), "%.6g", value.value());
+  return printable(value.name()) + ' ' + number.data() +
+         (value.instances() == 1
+              ? ""
+              : std::string(" (") + fold + " of " + counted(value.instances(), "instance") + ')');
+}
+
+std::string valuesText(const v1::JobInfo& job) {
+  std::vector<std::string> texts;
+  for (const v1::JobValue& each : job.values()) texts.push_back(valueText(each));
+  return join(texts, "; ");
+}
+
 }  // namespace
 
 std::string jobsTable(const std::vector<v1::JobInfo>& jobs, WallTime now) {
@@ -158,6 +179,7 @@ std::string jobText(const v1::JobInfo& job, WallTime now) {
                  {"program", programText(job)},
                  {"instances", std::to_string(job.num_instances())},
                  {"running", waits(job) ? "" : std::to_string(job.instances_running())},
+                 {"reports", valuesText(job)},
                  {"hosts", join(wordsOf(job.hosts()), ",")},
                  {"allocation", printable(job.allocation())},
                  {"partition", printable(job.partition())},

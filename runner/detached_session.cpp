@@ -50,20 +50,21 @@ class DetachedSession {
 
  private:
   Status submit(const model::JobSpec& spec) {
-    return controller_->submit(spec, {.event = [this](const LogEntry& entry) { recorder_.note(entry); },
-                                      .placed =
-                                          [this](const std::vector<PlacedInstance>& instances) {
-                                            recorder_.note(Placed{instances});
-                                          },
-                                      .restarting =
-                                          [this](const JobOutcome& failed, int restart) {
-                                            recorder_.note(Restarting{failed, restart});
-                                          },
-                                      .done =
-                                          [this](const JobOutcome& outcome) {
-                                            outcome_ = outcome;
-                                            loop_.post([this] { loop_.stop(); });
-                                          }});
+    JobWatch watch{
+        .event = [this](const LogEntry& entry) { recorder_.note(entry); },
+        .placed = [this](const std::vector<PlacedInstance>& instances) { recorder_.note(Placed{instances}); },
+        .restarting =
+            [this](const JobOutcome& failed, int restart) {
+              recorder_.note(Restarting{failed, restart});
+            },
+        .done =
+            [this](const JobOutcome& outcome) {
+              outcome_ = outcome;
+              loop_.post([this] { loop_.stop(); });
+            }};
+    if (door_->wantsReported())
+      watch.reported = [this](const std::vector<JobValue>& values) { door_->reported(values); };
+    return controller_->submit(spec, std::move(watch));
   }
 
   void stop(int signal) {

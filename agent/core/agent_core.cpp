@@ -16,6 +16,9 @@ namespace {
 // between. The batch is large enough to keep the keeper busy.
 constexpr int kMaxStarting = 64;
 
+// Between looks at what instances report.
+constexpr std::chrono::milliseconds kLookEvery{1000};
+
 }  // namespace
 
 void AgentCore::run(JobSlice slice, AgentEvents& events) {
@@ -40,7 +43,26 @@ void AgentCore::run(JobSlice slice, AgentEvents& events) {
     if (places.ok()) order.env.agent_socket = places->socket;
     instances_[order.env.instance_index] = LocalState::kPending;
   }
+  cancelLookTimer();
+  if (slice_.reports_wanted) lookAgain();
   startNext();
+}
+
+void AgentCore::look() {
+  const std::vector<InstanceValue> values = rendezvous_.takeReported();
+  if (!values.empty()) events_->onReported(values);
+}
+
+void AgentCore::lookAgain() {
+  look_ = loop_.postAfter(kLookEvery, [this] {
+    look_.reset();
+    look();
+    if (anyOpen()) lookAgain();
+  });
+}
+
+void AgentCore::cancelLookTimer() {
+  if (look_) loop_.cancel(*std::exchange(look_, std::nullopt));
 }
 
 void AgentCore::startNext() {
@@ -130,6 +152,11 @@ void AgentCore::cancelKillTimer() {
   abandoned_ = false;
 }
 
+bool AgentCore::anyOpen() const {
+  return std::any_of(instances_.begin(), instances_.end(),
+                     [](const auto& each) { return each.second != LocalState::kClosed; });
+}
+
 bool AgentCore::anyAlive() const {
   return std::any_of(instances_.begin(), instances_.end(), [](const auto& each) {
     return each.second == LocalState::kSpawning || each.second == LocalState::kRunning;
@@ -157,6 +184,7 @@ void AgentCore::onReaped(int instance, const contract::ExitStatus& status) {
 }
 
 void AgentCore::end(int instance, const InstanceEnd& end) {
+  if (slice_.reports_wanted) look();  // what it has reported last
   if (!advance(instance, LocalEvent::kReaped)) return;
   events_->onEnded(instance, end);
   processes_.drain(instance);

@@ -21,7 +21,10 @@ class AgentCore {
   /// instances.
   AgentCore(Loop& loop, Processes& processes, Rendezvous& rendezvous, VariableNames inherited = {})
       : loop_(loop), processes_(processes), rendezvous_(rendezvous), inherited_(std::move(inherited)) {}
-  ~AgentCore() { cancelKillTimer(); }
+  ~AgentCore() {
+    cancelKillTimer();
+    cancelLookTimer();
+  }
   AgentCore(const AgentCore&) = delete;
   AgentCore& operator=(const AgentCore&) = delete;
 
@@ -57,7 +60,11 @@ class AgentCore {
   void signalAll(int signal);
   void descend(int signal);
   void cancelKillTimer();
+  void look();
+  void lookAgain();
+  void cancelLookTimer();
   bool anyAlive() const;
+  bool anyOpen() const;
 
   Loop& loop_;
   Processes& processes_;
@@ -67,6 +74,7 @@ class AgentCore {
   AgentEvents* events_ = nullptr;
   std::optional<KillLadder> ladder_;
   std::optional<TimerId> killed_;  ///< runs from SIGKILL on
+  std::optional<TimerId> look_;    ///< at what instances report
   bool abandoned_ = false;         ///< what still ran then: we have ended the keeper ourselves
   Status obstacle_;                ///< why nothing can be started on this host, when it is an error
   std::map<int, LocalState> instances_;

@@ -76,6 +76,7 @@ class AgentSession final : public OutputSink, private AgentEvents {
   void onFenceReached(FenceId fence, PutValues values) override {
     send(FenceReachedReport{fence, std::move(values), releases_.at(static_cast<std::size_t>(fence))});
   }
+  void onReported(const std::vector<InstanceValue>& values) override { send(ValuesReport{values}); }
   void onLost(const Status& why) override { end(why); }
 
   // One handler for each command.

@@ -60,6 +60,8 @@ class Rendezvous {
   virtual Result<RendezvousPlaces> open(const JobSlice& slice) = 0;
   virtual void releaseFence(FenceId fence, const PutValues& values) = 0;
   virtual void announce(const EndNotice& end_notice) = 0;
+  /// What has changed since the last call of what instances report of themselves.
+  virtual std::vector<InstanceValue> takeReported() = 0;
 };
 
 }  // namespace pop

@@ -27,6 +27,7 @@ class HostRendezvous final : public Rendezvous {
   Result<RendezvousPlaces> open(const JobSlice& slice) override;
   void releaseFence(FenceId fence, const PutValues& values) override;
   void announce(const EndNotice& end_notice) override;
+  std::vector<InstanceValue> takeReported() override { return instances_.takeReported(); }
 
   /// As PmiServer::connect.
   Result<sys::Fd> connectPmi(int instance) { return pmi_.connect(instance); }

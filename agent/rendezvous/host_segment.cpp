@@ -7,13 +7,14 @@
 
 namespace pop::agent {
 
-Status HostSegment::create(int instances) {
+Status HostSegment::create(int instances, bool reports_wanted) {
   instances_ = static_cast<std::uint32_t>(instances);
   bytes_ = contract::segmentBytesFor(instances_);
   POP_ASSIGN_OR_RETURN(sys::Fd fd, sys::createMemfd("popdist-segment", bytes_));
   POP_ASSIGN_OR_RETURN(mapping_, sys::mapShared(fd.get(), contract::controlBlockBytesFor(instances_)));
   fd_ = std::move(fd);
-  contract::initialiseSegment(mapping_.data(), bytes_, instances_);
+  contract::initialiseSegment(mapping_.data(), bytes_, instances_)
+      ->reports_wanted.store(reports_wanted ? 1 : 0, std::memory_order_relaxed);
   return {};
 }
 
@@ -41,6 +42,11 @@ std::optional<HostSegment::Entry> HostSegment::entryAfter(std::uint32_t answered
 void HostSegment::answer(int instance, std::uint32_t entry, bool failed) {
   slot(instance).failed.store(failed ? 1 : 0, std::memory_order_relaxed);
   slot(instance).answered.store(entry, std::memory_order_release);
+}
+
+std::vector<contract::ReadReport> HostSegment::reportsOf(int instance) const {
+  return contract::readReports(
+      contract::reportPagesOf(header(), instances_)[static_cast<std::size_t>(instance)]);
 }
 
 void HostSegment::wakeWaiters() {

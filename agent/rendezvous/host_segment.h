@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "common/base/status.h"
 #include "common/contract/segment.h"
@@ -23,8 +24,8 @@ class HostSegment {
     std::string tag;
   };
 
-  /// Creates the segment for a job of `instances`.
-  Status create(int instances);
+  /// Creates the segment for a job of `instances`. `reports_wanted`: of what they report of themselves.
+  Status create(int instances, bool reports_wanted);
   bool exists() const { return fd_.valid(); }
   int fd() const { return fd_.get(); }
   std::size_t bytes() const { return bytes_; }
@@ -38,6 +39,8 @@ class HostSegment {
   /// instead.
   std::optional<Entry> entryAfter(std::uint32_t answered, int instance) const;
   void answer(int instance, std::uint32_t entry, bool failed);
+  /// What the instance has reported; without what cannot be.
+  std::vector<contract::ReadReport> reportsOf(int instance) const;
   /// Wakes the instances that wait for an answer in their slots.
   void wakeWaiters();
 

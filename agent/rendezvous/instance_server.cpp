@@ -44,6 +44,7 @@ void InstanceServer::reset() {
   local_instances_.clear();
   have_aborted_.clear();
   segment_ = {};
+  reported_.clear();
   deaths_.clear();
 }
 
@@ -53,6 +54,7 @@ Result<std::string> InstanceServer::open(const JobSlice& slice) {
   key_ = slice.key;
   host_address_ = slice.host_address;
   num_instances_ = slice.num_instances;
+  reports_wanted_ = slice.reports_wanted;
   for (const InstanceOrder& order : slice.instances) local_instances_.insert(order.env.instance_index);
   FenceMembers& members = *this;
   const bool all_are_here = std::cmp_equal(local_instances_.size(), num_instances_);
@@ -172,6 +174,21 @@ void InstanceServer::announce(const EndNotice& end_notice) {
   if (fence_) fence_->breakBy(end_notice);
 }
 
+std::vector<InstanceValue> InstanceServer::takeReported() {
+  std::vector<InstanceValue> changed;
+  if (!reports_wanted_ || !segment_.exists()) return changed;
+  for (const int instance : local_instances_) {
+    std::vector<contract::ReadReport> now = segment_.reportsOf(instance);
+    std::vector<contract::ReadReport>& before = reported_[instance];
+    for (const contract::ReadReport& each : now) {
+      if (std::find(before.begin(), before.end(), each) == before.end())
+        changed.push_back({instance, each.name, each.fold, each.value});
+    }
+    before = std::move(now);
+  }
+  return changed;
+}
+
 void InstanceServer::releaseFence(const PutValues& values) {
   if (fence_) fence_->release(values);
 }
@@ -238,7 +255,7 @@ void InstanceServer::refuse(int fd, Connection& connection, const FenceError& er
 
 Status InstanceServer::makeSegment() {
   if (segment_.exists()) return {};
-  POP_RETURN_IF_ERROR(segment_.create(num_instances_));
+  POP_RETURN_IF_ERROR(segment_.create(num_instances_, reports_wanted_));
   for (std::uint32_t index = 0; index < deaths_.size(); ++index) segment_.publish(index, deaths_[index]);
   return {};
 }

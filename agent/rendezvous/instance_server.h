@@ -37,6 +37,8 @@ class InstanceServer final : private FenceMembers {
   Result<std::string> open(const JobSlice& slice);
   void releaseFence(const PutValues& values);
   void announce(const EndNotice& end_notice);
+  /// What has changed since the last call of what instances report.
+  std::vector<InstanceValue> takeReported();
 
  private:
   struct Connection {
@@ -74,6 +76,7 @@ class InstanceServer final : private FenceMembers {
   std::string key_;
   std::string host_address_;
   int num_instances_ = 0;
+  bool reports_wanted_ = false;
   std::set<int> local_instances_;
   std::set<int> have_aborted_;  ///< of these
   sys::Fd listener_;
@@ -82,6 +85,7 @@ class InstanceServer final : private FenceMembers {
   std::map<int, Connection> connections_;
   std::map<int, int> fd_of_;  ///< by instance: those that have said hello
   HostSegment segment_;
+  std::map<int, std::vector<contract::ReadReport>> reported_;  ///< by instance, when last looked at
   std::unique_ptr<HostFence> fence_;
   std::vector<EndNotice> deaths_;
 };

@@ -7,7 +7,7 @@
 
 namespace pop::contract {
 
-inline constexpr int kInstanceProtocol = 3;
+inline constexpr int kInstanceProtocol = 4;
 
 enum class InstanceMessage : std::uint8_t {
   kHello = 1,    ///< instance → agent: protocol, instance index, job id

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shared-memory segment that all instances of a host map. The agent creates it and writes the end
-// notices; the instances enter fences through their slots, and take pieces of the rest for their channels. It
-// is sparse: only touched pages cost memory.
+// notices; the instances enter fences through their slots, report values in their pages, and take pieces of
+// the rest for their channels. It is sparse: only touched pages cost memory.
 //
 //   SegmentHeader | EndNotice[instances of the job] | FenceSlot[instances of the job] |
-//   pieces handed out by takePiece …
+//   ReportPage[instances of the job] | pieces handed out by takePiece …
 #pragma once
 
 #include <algorithm>
@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "common/contract/fence_slots.h"
+#include "common/contract/report_page.h"
 
 namespace pop::contract {
 
@@ -46,6 +47,8 @@ struct SegmentHeader {
       0};  ///< read in every wait: alone on its cache line
   /// Changes whenever the agent has answered entries in slots; instances that wait for an answer sleep on it.
   alignas(64) std::atomic<std::uint32_t> fence_answers{0};
+  /// 1: somebody reads what instances report. The agent writes it before an instance sees the segment.
+  alignas(64) std::atomic<std::uint32_t> reports_wanted{0};
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
                   std::atomic<std::uint32_t>::is_always_lock_free,
@@ -64,9 +67,14 @@ inline std::span<FenceSlot> fenceSlotsOf(SegmentHeader* header, std::size_t inst
   return {reinterpret_cast<FenceSlot*>(endNoticesOf(header) + instances), instances};
 }
 
+inline std::span<ReportPage> reportPagesOf(SegmentHeader* header, std::size_t instances) {
+  return {reinterpret_cast<ReportPage*>(fenceSlotsOf(header, instances).data() + instances), instances};
+}
+
 /// Size of the part before the pieces, for a job of `instances`: the part that the agent needs.
 inline std::size_t controlBlockBytesFor(std::size_t instances) {
-  return alignPiece(sizeof(SegmentHeader) + instances * (sizeof(EndNotice) + sizeof(FenceSlot)));
+  return alignPiece(sizeof(SegmentHeader) +
+                    instances * (sizeof(EndNotice) + sizeof(FenceSlot) + sizeof(ReportPage)));
 }
 
 /// Sets up a fresh, zeroed segment of `bytes` at `memory` for a job of `instances`.

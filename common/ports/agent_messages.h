@@ -82,6 +82,10 @@ struct FenceReachedReport {
 struct StacksReport {
   std::vector<StackTrace> traces;
 };
+/// JobSlice::reports_wanted: what has changed of the values of this host's instances.
+struct ValuesReport {
+  std::vector<InstanceValue> values;
+};
 struct OutputReport {
   int instance = 0;
   Stream stream = Stream::kStdout;
@@ -99,8 +103,8 @@ struct StoppedReport {};
 struct HeartbeatReport {};
 
 using AgentReport = std::variant<DescribedReport, StartedReport, EndedReport, ClosedReport, AbortedReport,
-                                 FenceReachedReport, StacksReport, OutputReport, InputTakenReport,
-                                 InputUnreadReport, StoppedReport, HeartbeatReport>;
+                                 FenceReachedReport, StacksReport, ValuesReport, OutputReport,
+                                 InputTakenReport, InputUnreadReport, StoppedReport, HeartbeatReport>;
 
 // ---- on the link, each direction numbers its messages: 1, 2, 3, …
 

@@ -28,6 +28,9 @@ class AgentEvents {
   /// All instances of this host have entered the fence.
   virtual void onFenceReached(FenceId fence, PutValues values) = 0;
 
+  /// Values that have changed, at most once a second and instance. Only where the slice asks for them.
+  virtual void onReported(const std::vector<InstanceValue>& values) = 0;
+
   /// The agent is gone, with every instance of this host that has not ended. Always the last event.
   virtual void onLost(const Status& why) = 0;
 };

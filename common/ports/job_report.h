@@ -60,6 +60,16 @@ struct Failure {
   friend bool operator==(const Failure&, const Failure&) = default;
 };
 
+/// What the instances report under a name, as one value.
+struct JobValue {
+  std::string name;  ///< without control characters
+  contract::Fold fold = contract::Fold::kSum;
+  double value = 0;
+  int instances = 0;  ///< that have reported one
+
+  friend bool operator==(const JobValue&, const JobValue&) = default;
+};
+
 struct JobOutcome {
   int exit_code = 0;
   int user_signal = 0;                   ///< the signal with which the user ended the job, or 0

@@ -14,6 +14,7 @@
 #include "common/contract/env_contract.h"
 #include "common/contract/env_frameworks.h"
 #include "common/contract/exit_code.h"
+#include "common/contract/report_page.h"
 #include "common/model/binding.h"
 #include "common/model/job_spec.h"
 
@@ -60,6 +61,17 @@ struct JobSlice {
   std::vector<contract::Variable> environment;  ///< the user's, for all instances
   model::StdinPolicy stdin_policy;
   std::chrono::milliseconds kill_grace{0};
+  bool reports_wanted = false;  ///< somebody wants to know what instances report of themselves
+};
+
+/// The newest value that an instance has reported of itself under a name.
+struct InstanceValue {
+  int instance = 0;
+  std::string name;  ///< any bytes, at most contract::kMostReportedNameBytes
+  contract::Fold fold = contract::Fold::kSum;
+  double value = 0;  ///< finite
+
+  friend bool operator==(const InstanceValue&, const InstanceValue&) = default;
 };
 
 /// How an instance ended.

@@ -2,6 +2,7 @@
 // Encodes and decodes commands and reports.
 #include "common/wire/agent_codec.h"
 
+#include <cmath>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -186,6 +187,16 @@ void encodeBody(const StacksReport& stacks, v1::Report& into) {
     each->set_text(trace.text);
   }
 }
+void encodeBody(const ValuesReport& report, v1::Report& into) {
+  into.mutable_values();
+  for (const InstanceValue& value : report.values) {
+    v1::InstanceValue* const each = into.mutable_values()->add_values();
+    each->set_instance(value.instance);
+    each->set_name(value.name);
+    each->set_fold(static_cast<v1::Fold>(value.fold));
+    each->set_value(value.value);
+  }
+}
 void encodeBody(const OutputReport& output, v1::Report& into) {
   into.mutable_output()->set_instance(output.instance);
   into.mutable_output()->set_is_stderr(output.stream == Stream::kStderr);
@@ -220,6 +231,19 @@ Status decodeDescribed(const v1::Described& from, DescribedReport& into) {
 void decodeStacks(const v1::Stacks& from, StacksReport& into) {
   for (const v1::Stack& each : from.traces())
     into.traces.push_back({each.instance(), each.pid(), each.text()});
+}
+
+Status decodeReported(const v1::InstanceValues& from, ValuesReport& into) {
+  static_assert(v1::Fold_MAX == static_cast<int>(contract::kLastFold));
+  for (const v1::InstanceValue& each : from.values()) {
+    if (!v1::Fold_IsValid(each.fold())) return malformed("fold " + std::to_string(each.fold()));
+    if (each.name().empty() || each.name().size() > contract::kMostReportedNameBytes ||
+        !std::isfinite(each.value()))
+      return malformed("a value of an instance");
+    into.values.push_back(
+        {each.instance(), each.name(), static_cast<contract::Fold>(each.fold()), each.value()});
+  }
+  return {};
 }
 
 void decodeEnded(const v1::Ended& from, EndedReport& into) {
@@ -262,6 +286,8 @@ Status decodeBody(const v1::Report& from, AgentReport& into) {
     case v1::Report::kStacks:
       decodeStacks(from.stacks(), into.emplace<StacksReport>());
       return {};
+    case v1::Report::kValues:
+      return decodeReported(from.values(), into.emplace<ValuesReport>());
     case v1::Report::kOutput:
       decodeOutput(from.output(), into.emplace<OutputReport>());
       return {};

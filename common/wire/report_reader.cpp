@@ -41,6 +41,7 @@ Sum mostElements(const std::string& message) {
   return fields::sumOfFields(fields, [&](std::uint32_t tag) -> Sum {
     switch (tag) {
       case tagOfMessage(Report::kStacksFieldNumber):
+      case tagOfMessage(Report::kValuesFieldNumber):
         return elementsOfList(fields);
       case tagOfMessage(Report::kFenceReachedFieldNumber):
         return elementsOfFence(fields);

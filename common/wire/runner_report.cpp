@@ -16,6 +16,8 @@ using fields::CodedInputStream;
 using fields::tagOfMessage;
 using fields::WireFormatLite;
 using v1::HostReport;
+using v1::JobValue;
+using v1::JobValues;
 using v1::Records;
 using v1::RunnerReport;
 using v1::RunnerSaid;
@@ -41,12 +43,19 @@ std::optional<std::size_t> recordsIn(CodedInputStream& input) {
 }
 
 // A reader drops a whole message for one text that is not UTF-8.
-std::optional<std::size_t> endIn(CodedInputStream& input) {
+std::optional<std::size_t> withText(CodedInputStream& input, int number) {
   return fields::sumInside(input, [&](std::uint32_t tag) -> std::optional<std::size_t> {
-    if (tag != tagOfMessage(StreamEnd::kProblemFieldNumber)) return skipped(input, tag);
+    if (tag != tagOfMessage(number)) return skipped(input, tag);
     std::string text;
     const bool is_text = WireFormatLite::ReadBytes(&input, &text) && validUtf8(text) == text;
     return is_text ? std::optional<std::size_t>(0) : std::nullopt;
+  });
+}
+
+std::optional<std::size_t> valuesIn(CodedInputStream& input) {
+  return fields::sumInside(input, [&](std::uint32_t tag) -> std::optional<std::size_t> {
+    if (tag != tagOfMessage(JobValues::kValuesFieldNumber)) return skipped(input, tag);
+    return withText(input, JobValue::kNameFieldNumber) ? std::optional<std::size_t>(1) : std::nullopt;
   });
 }
 
@@ -71,7 +80,9 @@ Result<RunnerReportOutline> outlineOfRunnerReport(std::string_view report) {
     outline.is_up = tag == tagOfMessage(RunnerReport::kUpFieldNumber);
     if (outline.is_up) return flat(input);
     if (tag == tagOfMessage(RunnerReport::kRecordsFieldNumber)) return recordsIn(input);
-    if (tag == tagOfMessage(RunnerReport::kEndFieldNumber)) return endIn(input);
+    if (tag == tagOfMessage(RunnerReport::kEndFieldNumber))
+      return withText(input, StreamEnd::kProblemFieldNumber);
+    if (tag == tagOfMessage(RunnerReport::kValuesFieldNumber)) return valuesIn(input);
     return skipped(input, tag);
   });
   if (!records || *records > kMaxRecords) return Status(Code::kDataLoss, "a malformed report");

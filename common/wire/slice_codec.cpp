@@ -170,6 +170,7 @@ v1::Slice encode(const JobSlice& slice) {
   into.set_stdin_who(encodeReaders(slice.stdin_policy.who));
   into.set_stdin_instance(slice.stdin_policy.instance);
   into.set_kill_grace_ms(slice.kill_grace.count());
+  into.set_reports_wanted(slice.reports_wanted);
   return into;
 }
 
@@ -198,6 +199,7 @@ Result<JobSlice> decode(const v1::Slice& from) {
   slice.stdin_policy.instance = from.stdin_instance();
   if (from.kill_grace_ms() < 0) return malformed("a negative grace");
   slice.kill_grace = std::chrono::milliseconds(from.kill_grace_ms());
+  slice.reports_wanted = from.reports_wanted();
   return slice;
 }
 

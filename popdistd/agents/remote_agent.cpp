@@ -262,6 +262,14 @@ void RemoteAgent::handle(StacksReport& report) {
   reply(std::move(report.traces));
 }
 
+void RemoteAgent::handle(ValuesReport& report) {
+  if (events_ == nullptr) return;
+  for (const InstanceValue& each : report.values) {
+    if (!holds(run_.runs(each.instance, "reports a value"))) return;
+  }
+  events_->onReported(report.values);
+}
+
 void RemoteAgent::handle(StoppedReport&) {
   if (unconfirmed_stops_ > 0 && --unconfirmed_stops_ == 0 && on_stop_) on_stop_();
 }

@@ -96,6 +96,7 @@ class RemoteAgent final : public Agent {
   void handle(AbortedReport& report);
   void handle(FenceReachedReport& report);
   void handle(StacksReport& report);
+  void handle(ValuesReport& report);
   void handle(OutputReport& report);
   void handle(InputTakenReport& report);
   void handle(InputUnreadReport&);

@@ -40,7 +40,7 @@ contract::Rendezvous Attempt::rendezvous() const {
   return placed_.envs().rendezvous(addresses);
 }
 
-void Attempt::start(const std::string& job_id, const std::string& key, int restarts) {
+void Attempt::start(const std::string& job_id, const std::string& key, int restarts, bool reports_wanted) {
   const contract::Rendezvous everybody = rendezvous();
   runs_ = true;
   for (int instance = 0; instance < instances_.count(); ++instance)
@@ -50,6 +50,7 @@ void Attempt::start(const std::string& job_id, const std::string& key, int resta
   for (int host = 0; host < hosts_.count(); ++host) {
     JobSlice slice = placed_.slice(host, id, restarts, everybody, bindings_[static_cast<std::size_t>(host)]);
     slice.key = key;
+    slice.reports_wanted = reports_wanted;
     slice.host_address = hosts_.facts(host).address;
     hosts_.run(host, std::move(slice));
   }
@@ -116,6 +117,10 @@ void Attempt::onAborted(int instance, int exit_code, const std::string& message)
                   .reason = "asked to end the job: " + said,
                   .exit_code = exit_code,
                   .host = hostNameOf(instance)});
+}
+
+void Attempt::onReported(const std::vector<InstanceValue>& values) {
+  if (runs_) events_.reported(values);
 }
 
 FenceJoin Attempt::newFence() const {

@@ -21,7 +21,8 @@ class AttemptEvents {
   virtual ~AttemptEvents() = default;
   virtual void allStarted() = 0;             ///< each has started or failed to; may come several times
   virtual void failed(Failure failure) = 0;  ///< called for each failure; only the first one counts
-  virtual void attemptOver() = 0;            ///< no known host has anything left of this attempt
+  virtual void reported(const std::vector<InstanceValue>& values) = 0;
+  virtual void attemptOver() = 0;  ///< no known host has anything left of this attempt
 
   /// Whether the loss of a host with instances would now be the job's failure; the job's end then reports it.
   virtual bool endTellsLoss() const = 0;
@@ -39,7 +40,8 @@ class Attempt final : private HostReports {
   Status bind();
   const std::vector<model::Bindings>& bindings() const { return bindings_; }
 
-  void start(const std::string& job_id, const std::string& key, int restarts);
+  /// `reports_wanted`: reported() is called.
+  void start(const std::string& job_id, const std::string& key, int restarts, bool reports_wanted);
   void stop();
 
   /// Adds how this attempt ended, as far as it knows.
@@ -52,6 +54,7 @@ class Attempt final : private HostReports {
   void onEnded(int instance, const InstanceEnd& end) override;
   void onClosed(int instance) override;
   void onAborted(int instance, int exit_code, const std::string& message) override;
+  void onReported(const std::vector<InstanceValue>& values) override;
   void onFenceReached(int host, FenceId fence, PutValues values) override;
   void onLost(int host, const Status& why) override;
 

@@ -11,6 +11,12 @@
 #include "popdistd/controller/host_bindings.h"
 
 namespace pop {
+namespace {
+
+// Hosts report at different moments of a second.
+constexpr std::chrono::milliseconds kTellEvery{1000};
+
+}  // namespace
 
 Job::Job(Loop& loop, JobIdentity identity, model::JobSpec spec, const std::vector<Agent*>& agents,
          JobWatch watch)
@@ -25,13 +31,14 @@ Job::Job(Loop& loop, JobIdentity identity, model::JobSpec spec, const std::vecto
 }
 
 Job::~Job() {
-  for (const std::optional<TimerId>& timer : {timeout_, restart_delay_}) {
+  for (const std::optional<TimerId>& timer : {timeout_, restart_delay_, tell_}) {
     if (timer) loop_.cancel(*timer);
   }
 }
 
 void Job::beginAttempt(model::JobSpec spec) {
   AttemptEvents& events = *this;
+  values_ = {};
   attempt_ = std::make_unique<Attempt>(loop_, std::move(spec), hosts_, log_, events);
 }
 
@@ -120,7 +127,7 @@ void Job::handle(JobEvent event) {
       placeAgain();
       break;
     case JobAction::kStartAll:
-      attempt_->start(identity_.id, identity_.key, end_.restarts());
+      attempt_->start(identity_.id, identity_.key, end_.restarts(), watch_.reported != nullptr);
       break;
     case JobAction::kStopAll:
       attempt_->stop();
@@ -183,7 +190,19 @@ void Job::failed(Failure failure) {
   if (first) handle(JobEvent::kFailure);
 }
 
+void Job::reported(const std::vector<InstanceValue>& values) {
+  values_.take(values);
+  if (watch_.reported && !tell_) tell_ = loop_.postAfter(kTellEvery, [this] { tellReported(); });
+}
+
+void Job::tellReported() {
+  if (!tell_) return;
+  loop_.cancel(*std::exchange(tell_, std::nullopt));
+  watch_.reported(values_.folded());
+}
+
 void Job::attemptOver() {
+  tellReported();
   const bool is_pending = state_ == JobState::kPending;
   if (end_.startsAgain(specOfNext().status())) return handle(JobEvent::kRetry);
   handle(is_pending ? JobEvent::kFailure : JobEvent::kAllClosed);

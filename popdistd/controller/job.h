@@ -19,6 +19,7 @@
 #include "popdistd/controller/job_end.h"
 #include "popdistd/controller/job_fsm.h"
 #include "popdistd/controller/job_hosts.h"
+#include "popdistd/controller/reported_values.h"
 
 namespace pop {
 
@@ -53,6 +54,7 @@ class Job final : private AttemptEvents {
  private:
   void allStarted() override { handle(JobEvent::kAllStarted); }
   void failed(Failure failure) override;
+  void reported(const std::vector<InstanceValue>& values) override;
   void attemptOver() override;
   bool endTellsLoss() const override { return !end_.decided() || end_.isByLostHosts(); }
 
@@ -69,6 +71,7 @@ class Job final : private AttemptEvents {
   void traced(std::vector<StackTrace> traces);
   JobOutcome outcome() const;
   void report();
+  void tellReported();
 
   Loop& loop_;
   const JobIdentity identity_;
@@ -81,7 +84,9 @@ class Job final : private AttemptEvents {
   bool placement_told_ = false;
   std::optional<TimerId> timeout_;
   std::optional<TimerId> restart_delay_;
-  int hosts_unanswered_ = 0;  ///< when the time limit expired
+  ReportedValues values_;        ///< of this attempt
+  std::optional<TimerId> tell_;  ///< what has changed of them
+  int hosts_unanswered_ = 0;     ///< when the time limit expired
   int hosts_traced_ = 0;
   std::vector<StackTrace> stack_traces_;
 };

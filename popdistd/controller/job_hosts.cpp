@@ -30,6 +30,9 @@ class JobHosts::Events final : public AgentEvents {
   void onFenceReached(FenceId fence, PutValues values) override {
     if (hosts_ != nullptr) hosts_->reports_->onFenceReached(host_, fence, std::move(values));
   }
+  void onReported(const std::vector<InstanceValue>& values) override {
+    if (hosts_ != nullptr) hosts_->reports_->onReported(values);
+  }
   void onLost(const Status& why) override {
     if (hosts_ != nullptr) hosts_->reports_->onLost(host_, why);
   }

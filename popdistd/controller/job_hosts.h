@@ -23,6 +23,7 @@ class HostReports {
   virtual void onEnded(int instance, const InstanceEnd& end) = 0;
   virtual void onClosed(int instance) = 0;
   virtual void onAborted(int instance, int exit_code, const std::string& message) = 0;
+  virtual void onReported(const std::vector<InstanceValue>& values) = 0;
   virtual void onFenceReached(int host, FenceId fence, PutValues values) = 0;
   virtual void onLost(int host, const Status& why) = 0;
 };

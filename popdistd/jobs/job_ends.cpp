@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // How jobs' records come in, and how jobs end.
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
 #include "common/base/text.h"
 #include "common/contract/record_streams.h"
+#include "common/contract/report_page.h"
 #include "popdistd/jobs/job_lives.h"
 #include "runner/store/record.h"
 
@@ -86,6 +88,20 @@ void JobLives::takeEvent(Job& job, const v1::StoredRecord& record) {
   if (change > 0 && info.restarts() == 0 && info.instances_running() == info.num_instances())
     meters_.start_seconds.add(secondsBetween(info.submitted(), timestamp(parts_.clock())));
   event.has_outcome() ? finish(job, event.outcome()) : save(job);
+}
+
+// In memory; the next record of the job has them, too. They come once a second, and a daemon that has been
+// restarted hears of them then.
+void JobLives::takeValues(Job& job, const v1::JobValues& values) {
+  constexpr std::size_t kMostNameBytes = 4 * contract::kMostReportedNameBytes;  // all of it escaped
+  job.mutableInfo().clear_values();
+  for (const v1::JobValue& each : values.values()) {
+    if (job.info().values_size() == static_cast<int>(contract::kMostReportedNames)) break;
+    const bool is_whole = !each.name().empty() && each.name().size() <= kMostNameBytes &&
+                          v1::Fold_IsValid(each.fold()) && std::isfinite(each.value());
+    if (is_whole) *job.mutableInfo().add_values() = each;
+  }
+  parts_.jobs.changed(job);
 }
 
 void JobLives::finish(Job& job, const v1::JobOutcome& outcome) {

@@ -274,6 +274,9 @@ void JobLives::said(Host& host, const v1::HostReport& report) {
       break;
     case v1::HostReport::kSaid:
       parts_.links.said(name, idOf(report.said().key()), report.said().report());
+      if (!report.said().report().has_values()) break;
+      if (Job* const job = jobOf(report.said().key()); job != nullptr && job->hasRunner())
+        takeValues(*job, report.said().report().values());
       break;
     case v1::HostReport::kHere:
       if (!report.here().runs()) proofs_.isFree(report.here().job(), name);

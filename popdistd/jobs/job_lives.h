@@ -107,6 +107,7 @@ class JobLives {
   void refused(Job& job, const Status& why);
   void take(std::int64_t id, std::int32_t attempt, const v1::Records& records);
   void takeEvent(Job& job, const v1::StoredRecord& record);
+  void takeValues(Job& job, const v1::JobValues& values);
   void finish(Job& job, const v1::JobOutcome& outcome);
   void recordsEnded(std::int64_t id, std::int32_t attempt, const Status& why);
   void runnerLost(Job& job, const std::string& why);

@@ -5,6 +5,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
+
+#include "common/ports/job_report.h"
 
 namespace pop::runner {
 
@@ -23,6 +26,9 @@ class Door {
   virtual void begun(std::uint64_t last_sequence) = 0;
   /// There are new records.
   virtual void appended() = 0;
+  /// Whether it passes on what the job's instances report.
+  virtual bool wantsReported() const { return false; }
+  virtual void reported(const std::vector<JobValue>& values) { static_cast<void>(values); }
   /// No records will follow. The door calls `leave`, now or from the loop, when it needs the session no more.
   virtual void ended(std::function<void()> leave) = 0;
 };

@@ -24,6 +24,8 @@ class OrderDoor final : public Door {
 
   void begun(std::uint64_t last_sequence) override { stream_.up(false, last_sequence); }
   void appended() override { stream_.appended(); }
+  bool wantsReported() const override { return true; }
+  void reported(const std::vector<JobValue>& values) override { stream_.reported(values); }
   /// Stays open until the order to retire, or the service is gone, or silent.
   void ended(std::function<void()> leave) override;
 

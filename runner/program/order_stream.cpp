@@ -51,6 +51,20 @@ void OrderStream::up(bool is_feeder, std::uint64_t last_sequence) {
   stream_.send(report);
 }
 
+void OrderStream::reported(const std::vector<JobValue>& values) {
+  if (!stream_.flushed()) return;
+  ::popdist::v1::RunnerReport report;
+  report.mutable_values();
+  for (const JobValue& each : values) {
+    ::popdist::v1::JobValue& value = *report.mutable_values()->add_values();
+    value.set_name(each.name);
+    value.set_fold(static_cast<::popdist::v1::Fold>(each.fold));
+    value.set_value(each.value);
+    value.set_instances(each.instances);
+  }
+  stream_.send(report);
+}
+
 void OrderStream::appended() {
   if (followers_.empty()) return;
   followers_.appended();

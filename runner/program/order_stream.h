@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "common/os/epoll_loop.h"
+#include "common/ports/job_report.h"
 #include "common/sys/taken_stdio.h"
 #include "common/wire/message_stream.h"
 #include "runner/program/followers.h"
@@ -33,6 +35,10 @@ class OrderStream {
 
   /// The first report. `last_sequence`: of the records that are there.
   void up(bool is_feeder, std::uint64_t last_sequence);
+
+  /// What the job's instances report has changed. Dropped while the service reads nothing: the next ones
+  /// are newer.
+  void reported(const std::vector<JobValue>& values);
 
   void appended();  ///< there are new records
   void noMore();    ///< and no others will follow

@@ -69,6 +69,7 @@ class SimHost final : public Agent, private Processes, private Rendezvous, priva
   Result<RendezvousPlaces> open(const JobSlice& slice) override;
   void releaseFence(FenceId /*fence*/, const PutValues& values) override;
   void announce(const EndNotice& end_notice) override;
+  std::vector<InstanceValue> takeReported() override { return {}; }
   // InputSink
   void write(std::string bytes) override;
   void end() override { read_input += '.'; }

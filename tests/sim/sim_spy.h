@@ -98,6 +98,7 @@ class SpyAgent final : public Agent, private AgentEvents {
   void onFenceReached(FenceId fence, PutValues values) override {
     events_->onFenceReached(fence, std::move(values));
   }
+  void onReported(const std::vector<InstanceValue>& values) override { events_->onReported(values); }
   void onLost(const Status& why) override {
     record_.lost_hosts.push_back(host_);
     for (const int instance : own_) {

@@ -35,10 +35,13 @@ class FakeRendezvous final : public Rendezvous {
   void releaseFence(FenceId /*fence*/, const PutValues& values) override { released.push_back(values); }
   void announce(const EndNotice& end_notice) override { announced.push_back(end_notice.text); }
 
+  std::vector<InstanceValue> takeReported() override { return std::exchange(reported, {}); }
+
   int opened = 0;
   Status open_error;  ///< with which open() fails, when it is one
   std::vector<PutValues> released;
   std::vector<std::string> announced;
+  std::vector<InstanceValue> reported;  ///< not taken yet
 };
 
 /// Each report as a line: "started 0 pid 700".
@@ -56,6 +59,10 @@ class RecordedEvents final : public AgentEvents {
   void onAborted(int instance, int exit_code, const std::string& message) override {
     lines.push_back("aborted " + std::to_string(instance) + ": " + std::to_string(exit_code) + ", " +
                     message);
+  }
+  void onReported(const std::vector<InstanceValue>& values) override {
+    for (const InstanceValue& each : values)
+      lines.push_back("reported " + std::to_string(each.instance) + ": " + each.name);
   }
   void onFenceReached(FenceId /*fence*/, PutValues values) override { fences.push_back(std::move(values)); }
   void onLost(const Status& why) override { lines.push_back("lost: " + why.message()); }

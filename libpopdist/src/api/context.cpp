@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -11,6 +12,7 @@
 #include <semaphore>
 #include <thread>
 
+#include "common/base/text.h"
 #include "common/contract/segment.h"
 #include "common/sys/blocked_signals.h"
 #include "libpopdist/src/api/context_impl.h"
@@ -68,6 +70,14 @@ std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
   return std::make_unique<context::MemoryLink>(std::move(*hub));
 }
 
+[[noreturn]] void refuseReport(std::string_view name) {
+  throw popdist_error(ErrorCode::kInvalidArgument,
+                      "Context::report: the name " +
+                          (name.empty() ? std::string("is empty")
+                                        : pop::inQuotes(name) + " has " + std::to_string(name.size()) +
+                                              " bytes; at most 64 are allowed"));
+}
+
 context::BackendChoice loadChosenBackend() {
   pop::Result<context::BackendChoice> backend = context::chosenBackend();
   throwIfFailed({backend.status()}, "Context::fromEnvironment");
@@ -85,7 +95,9 @@ std::unique_ptr<Communicator> makeCommunicator(context::ContextState& state, std
 
 Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link,
                     const context::TransportSettings& transport, const context::BackendChoice& backend)
-    : env(instance_env), heap(link->segment()) {
+    : env(instance_env),
+      heap(link->segment()),
+      reporter(link->segment().header(), instance_env.instance_index) {
   state.link = std::move(link);
   state.backend = backend;
   state.instance_index = env.instance_index;
@@ -178,6 +190,15 @@ std::optional<std::string> Context::get(const std::string& key) {
 void Context::fence() {
   impl_->refuseFork("Context::fence");
   throwIfFailed(impl_->state.link->fence("fence", timeout()), "Context::fence");
+}
+
+bool Context::report(std::string_view name, double value, Fold fold) {
+  static_assert(static_cast<int>(Fold::kMax) == static_cast<int>(pop::contract::kLastFold));
+  if (name.empty() || name.size() > pop::contract::kMostReportedNameBytes) refuseReport(name);
+  if (!std::isfinite(value)) return false;
+  if (!impl_->reporter.isHeard()) return true;
+  impl_->refuseFork("Context::report");
+  return impl_->reporter.report(name, value, static_cast<pop::contract::Fold>(fold));
 }
 
 void Context::abort(int exit_code, const std::string& message) {

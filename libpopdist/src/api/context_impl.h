@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "common/contract/env_contract.h"
+#include "libpopdist/src/context/reporter.h"
 #include "libpopdist/src/context/shared_heap.h"
 #include "libpopdist/src/group/group.h"
 #include "popdist/context.hpp"
@@ -47,6 +48,7 @@ class Context::Impl {
   const pop::contract::InstanceEnv env;
   context::ContextState state;
   context::SharedHeap heap;
+  context::Reporter reporter;
   std::unique_ptr<Communicator> world;
 
  private:

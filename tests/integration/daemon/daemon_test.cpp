@@ -43,6 +43,25 @@ TEST_F(DaemonTest, AJobWaitsForAHostAndSaysSo) {
   EXPECT_EQ(waitForEnd(id).end(), v1::END_SUCCEEDED);
 }
 
+TEST_F(DaemonTest, ShowsWhatInstancesReport) {
+  startDaemon();
+  startHost("h0");
+  v1::SubmitRequest request = shell("", 2);
+  request.mutable_spec()->mutable_programs(0)->clear_words();
+  for (const char* const word : {POPDIST_CHILD_PATH, "report", "3"})
+    request.mutable_spec()->mutable_programs(0)->add_words(word);
+  const std::int64_t id = submit(request);
+  const auto values = [&] {
+    std::map<std::string, double> all;
+    for (const v1::JobValue& each : job(id).values()) all[each.name()] = each.value();
+    return all;
+  };
+  const std::map<std::string, double> both{{"mean", 1.5}, {"most", 2}, {"numbers", 3}};
+  EXPECT_TRUE(waitUntil([&] { return values() == both; }, kTimeout)) << job(id).ShortDebugString();
+  EXPECT_EQ(waitForEnd(id).end(), v1::END_SUCCEEDED);
+  EXPECT_EQ(values()["last"], 7) << "what an instance has reported just before its end";
+}
+
 TEST_F(DaemonTest, CancelStopsWithGraceAndThenKills) {
   startDaemon();
   startHost("h0");

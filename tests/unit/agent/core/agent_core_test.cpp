@@ -109,6 +109,34 @@ TEST_F(AgentCoreTest, AnEnvironmentThatTheKernelWouldRefuseIsReportedFromTheLoop
   EXPECT_EQ(events.lines[3], "closed 5");
 }
 
+TEST_F(AgentCoreTest, LooksEachSecondAtWhatInstancesReportIfSomebodyWantsToKnow) {
+  JobSlice wanted = slice();
+  wanted.reports_wanted = true;
+  core.run(std::move(wanted), events);
+  core.onSpawned(4, 704);
+  core.onSpawned(5, 705);
+  events.lines.clear();
+  rendezvous.reported = {{4, "loss", contract::Fold::kMean, 0.5}};
+  loop.advance(milliseconds(999));
+  EXPECT_THAT(events.lines, IsEmpty());
+  loop.advance(milliseconds(1));
+  EXPECT_THAT(events.lines, ElementsAre("reported 4: loss"));
+  loop.advance(milliseconds(5000));
+  EXPECT_EQ(events.lines.size(), 1U) << "nothing has changed";
+  rendezvous.reported = {{5, "steps", contract::Fold::kMax, 7}};
+  events.lines.clear();
+  core.onReaped(5, {});
+  EXPECT_THAT(events.lines, ElementsAre("reported 5: steps", "ended 5: exited with code 0"));
+}
+
+TEST_F(AgentCoreTest, LooksAtNothingThatNobodyWantsToKnow) {
+  runAndStart();
+  rendezvous.reported = {{4, "loss", contract::Fold::kMean, 0.5}};
+  loop.advance(milliseconds(5000));
+  core.onReaped(4, {});
+  EXPECT_EQ(rendezvous.reported.size(), 1U);
+}
+
 TEST_F(AgentCoreTest, WithoutARendezvousNothingStarts) {
   rendezvous.open_error = {Code::kAlreadyExists, "the name is taken"};
   run();

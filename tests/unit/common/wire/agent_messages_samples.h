@@ -58,6 +58,7 @@ inline JobSlice sampleSlice() {
   slice.key = std::string("\0\xff key of 16 b..", 16);
   slice.host_address = "fd00::2";
   slice.kill_grace = std::chrono::milliseconds(1500);
+  slice.reports_wanted = true;
   return slice;
 }
 
@@ -102,6 +103,8 @@ inline std::vector<AgentReport> sampleReports() {
   reports.emplace_back(AbortedReport{1, 3, kAnyBytes});
   reports.emplace_back(FenceReachedReport{FenceId::kInstances, {{"k", kAnyBytes}}, 3});
   reports.emplace_back(StacksReport{{{1, 712, "frames"}, {2, 713, ""}}});
+  reports.emplace_back(ValuesReport{
+      {{1, "loss", contract::Fold::kMean, 0.5}, {2, kAnyBytes.substr(0, 64), contract::Fold::kMax, -1e300}}});
   reports.emplace_back(OutputReport{6, Stream::kStderr, kAnyBytes});
   reports.emplace_back(InputTakenReport{65536});
   reports.emplace_back(InputUnreadReport{});

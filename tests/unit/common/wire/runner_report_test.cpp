@@ -53,6 +53,15 @@ TEST(RunnerReportOutline, RefusesTextThatIsNone) {
   EXPECT_EQ(codeOf(report), Code::kDataLoss);
 }
 
+TEST(RunnerReportOutline, RefusesNamesOfValuesThatAreNoText) {
+  v1::RunnerReport report;
+  report.mutable_values()->add_values()->set_name("loss");
+  EXPECT_TRUE(outlineOfRunnerReport(report.SerializeAsString()).ok());
+  std::string bytes = report.SerializeAsString();
+  bytes[bytes.find("loss")] = '\xff';
+  EXPECT_FALSE(outlineOfRunnerReport(bytes).ok());
+}
+
 TEST(RunnerReportOutline, RefusesMoreRecordsThanAnybodySends) {
   std::string many;
   for (int i = 0; i < (300 << 10); ++i) many += std::string("\x12\x00", 2);

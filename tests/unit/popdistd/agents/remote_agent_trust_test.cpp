@@ -26,6 +26,8 @@ TEST_F(RemoteAgentTest, AnAgentThatReportsNonsenseIsLostAndNotBelieved) {
       {AbortedReport{1 << 30, 1, ""},
        "lost: its agent reports that instance 1073741824 asks to end the job, which it was not asked to "
        "start"},
+      {ValuesReport{{{3, "loss", contract::Fold::kSum, 1}}},
+       "lost: its agent reports that instance 3 reports a value, which it was not asked to start"},
       {EndedReport{4, {{.code = 256}, ""}},
        "lost: its agent reports that instance 4 exited with code 256, which is impossible"},
       {EndedReport{4, {{.code = -1}, ""}},

@@ -50,7 +50,11 @@ class JobFixture {
     };
     job_ = std::make_unique<Job>(
         loop_, JobIdentity{"4f2a", "the job\'s own key", correct}, spec, agents,
-        JobWatch{.event = listener, .placed = placed, .restarting = restarting, .done = done});
+        JobWatch{.event = listener,
+                 .placed = placed,
+                 .restarting = restarting,
+                 .reported = [this](const std::vector<JobValue>& values) { values_.push_back(values); },
+                 .done = done});
   }
 
   static model::JobSpec specFor(int num_hosts, int num_instances) {
@@ -77,6 +81,9 @@ class JobFixture {
   void aborted(int instance, int exit_code, const std::string& message) {
     eventsOf(instance).onAborted(instance, exit_code, message);
   }
+  void reported(int instance, const std::string& name, contract::Fold fold, double value) {
+    eventsOf(instance).onReported({{instance, name, fold, value}});
+  }
   void cannotStart(int instance, int exit_code, const std::string& why) {
     eventsOf(instance).onEnded(instance, {{.code = exit_code}, "could not be started: " + why});
   }
@@ -98,6 +105,8 @@ class JobFixture {
   bool done() const { return outcome_.has_value(); }
   const std::vector<JobOutcome>& failedAttempts() const { return failed_; }
   int reports() const { return reports_; }
+  /// What was told of what instances report, each time.
+  const std::vector<std::vector<JobValue>>& values() const { return values_; }
   const JobOutcome& outcome() const { return outcome_.value(); }
   const std::vector<LogEntry>& entries() const { return entries_; }
   const std::vector<std::string>& log() const { return log_; }  ///< the same in words
@@ -120,6 +129,7 @@ class JobFixture {
   std::vector<std::string> log_;
   std::vector<JobOutcome> failed_;
   std::vector<PlacedInstance> placed_;
+  std::vector<std::vector<JobValue>> values_;
   int runs_when_placed_ = -1;
   int reports_ = 0;
   std::optional<JobOutcome> outcome_;

@@ -117,6 +117,19 @@ class FakeHost {
     emit(id, kEventRecord, event.SerializeAsString());
   }
 
+  /// What its instances report, put together.
+  void reports(const RunnerId& id, const std::vector<std::pair<std::string, double>>& values) {
+    v1::RunnerReport report;
+    report.mutable_values();
+    for (const auto& [name, value] : values) {
+      v1::JobValue& each = *report.mutable_values()->add_values();
+      each.set_name(name);
+      each.set_value(value);
+      each.set_instances(1);
+    }
+    runnerSays(id, std::move(report));
+  }
+
   void finish(const RunnerId& id, int exit_code) {
     FakeRunner& runner = runners.at(id);
     v1::JobEvent outcome;

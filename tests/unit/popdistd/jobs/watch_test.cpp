@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What watchers and readers of logs see.
+#include <cmath>
+
 #include "tests/unit/popdistd/jobs/cluster_fixture.h"
 
 namespace pop::popdistd::testing {
@@ -60,6 +62,31 @@ TEST_F(WatchTest, AWatcherThatFallsBehindSkipsWhatChangedAgain) {
   EXPECT_GT(changes[0].revision(), seen);
   const auto resumed = watch(seen);
   EXPECT_EQ(drain(*resumed).size(), 1U);
+}
+
+TEST_F(WatchTest, WhatInstancesReportIsPartOfTheJob) {
+  FakeHost& h0 = join("h0");
+  const std::int64_t id = submit(requestOf());
+  const auto source = watch(0);
+  drain(*source);
+  h0.reports({id, 1}, {{"loss", 0.5}, {"nothing", std::nan("")}, {"", 1}, {std::string(300, 'x'), 1}});
+  settle();
+  const std::vector<v1::Change> changes = drain(*source);
+  ASSERT_EQ(changes.size(), 1U);
+  ASSERT_EQ(changes[0].job().values_size(), 1);
+  EXPECT_EQ(changes[0].job().values(0).name(), "loss");
+  EXPECT_EQ(changes[0].job().values(0).value(), 0.5);
+  std::vector<std::pair<std::string, double>> many;
+  for (int i = 0; i < 100; ++i) many.emplace_back("name" + std::to_string(i), i);
+  h0.reports({id, 1}, many);
+  settle();
+  EXPECT_EQ(job(id).values_size(), 16);
+  h0.finish({id, 1}, 0);
+  settle();
+  EXPECT_EQ(job(id).values_size(), 16) << "the last ones stay";
+  h0.reports({id, 1}, {{"late", 1}});
+  settle();
+  EXPECT_EQ(job(id).values_size(), 16);
 }
 
 TEST_F(WatchTest, ForgottenJobsAreTold) {
