@@ -36,6 +36,17 @@ export interface Job {
   revision: string;
   restarts: number;
   partition: string;
+  allocation?: string;
+  expected_start?: Time;
+  values?: Value[];
+}
+
+/// What a job's instances have reported last.
+export interface Value {
+  name: string;
+  fold: "FOLD_SUM" | "FOLD_MEAN" | "FOLD_MAX";
+  value: number;
+  instances: number;
 }
 
 export interface JobsReply {

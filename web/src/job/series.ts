@@ -2,6 +2,7 @@
 // Numbers over time that a job tells: those that its programs report, and else those that its output has in lines such as
 // "epoch 3/9: loss 0.32, 385436 samples/s".
 import { signal } from "@preact/signals";
+import type { Value } from "../types";
 import type { Line } from "./output_log";
 
 export interface Series {
@@ -11,6 +12,7 @@ export interface Series {
   ys: number[];
 }
 
+const FOLDED = { FOLD_SUM: "sum", FOLD_MEAN: "mean", FOLD_MAX: "greatest" };
 const MOST_SERIES = 12;
 const MOST_POINTS = 2000;
 const NUMBER = "(-?\\d+(?:\\.\\d+)?(?:[eE][-+]?\\d+)?)";
@@ -36,6 +38,12 @@ export class SeriesTable {
     series.ys.push(y);
     if (series.xs.length > MOST_POINTS) thin(series);
     this.version.value++;
+  }
+
+  /// What all instances together have reported, each time that they do.
+  addReported(values: Value[]) {
+    for (const { name, value, fold, instances } of values)
+      this.add(name, undefined, value, instances > 1 ? `${FOLDED[fold]} of ${instances} instances` : "program");
   }
 
   scan(line: Line) {

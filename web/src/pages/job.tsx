@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One job: what becomes of it, what it writes, and what can be done with it.
+import type { ComponentChild } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { call, get } from "../api";
 import { Throughput } from "../job/chart";
@@ -109,6 +110,9 @@ function Details({ job }: { job: Job }) {
         rows={[
           ["User", <a href={link(["jobs"], { user: job.user })}>{job.user}</a>],
           ["Submitted", <When time={job.submitted} />],
+          ...(job.expected_start
+            ? [["Expected to start", <When time={job.expected_start} />] as [string, ComponentChild]]
+            : []),
           ["Started", <When time={job.started} />],
           [isOver(job) ? "Ran" : "Runs for", <Took from={job.started} to={job.ended} />],
           ["Hosts", <>{hosts}</>],
@@ -117,6 +121,7 @@ function Details({ job }: { job: Job }) {
             isOver(job) ? String(job.num_instances) : `${job.instances_running} of ${job.num_instances} run`,
           ],
           ["Partition", partition],
+          ...(job.allocation ? [["Allocation", job.allocation] as [string, string]] : []),
           ...(job.priority ? [["Priority", String(job.priority)] as [string, string]] : []),
           ...(job.restarts ? [["Restarts", String(job.restarts)] as [string, string]] : []),
           ...(job.outcome ? [["Exit code", String(job.outcome.exit_code)] as [string, string]] : []),
@@ -147,6 +152,8 @@ function Commands({ job }: { job: Job }) {
 function KnownJob({ job }: { job: Job }) {
   const records = useMemo(() => new JobRecords(job.id), [job.id]);
   useEffect(() => () => records.stop(), [records]);
+  const values = job.values ?? [];
+  useEffect(() => records.series.addReported(values), [records, JSON.stringify(values)]);
   return (
     <>
       <Head job={job} />
