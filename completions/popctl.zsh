@@ -14,7 +14,7 @@ _popctl() {
     esac
   done
   case "$verb $noun" in
-    " ") words="submit list get cancel signal hold release wait forget logs attach drain resume remove check backup about top create reset delete completion" ;;
+    " ") words="submit list get cancel signal hold release wait forget logs attach drain resume remove set check backup about top create reset delete completion" ;;
     "attach ") words="job jobs" ;;
     "cancel ") words="job jobs" ;;
     "check ") words="store audit" ;;
@@ -25,16 +25,17 @@ _popctl() {
     "forget ") words="job jobs" ;;
     "get ") words="job jobs host hosts partition partitions" ;;
     "hold ") words="job jobs" ;;
-    "list ") words="jobs job hosts host partitions partition ipu-attrs ipu-attr clusters cluster agents agent allocations allocation users user tokens token audit" ;;
+    "list ") words="jobs job hosts host quotas quota partitions partition ipu-attrs ipu-attr clusters cluster agents agent allocations allocation users user tokens token audit" ;;
     "logs ") words="job jobs" ;;
     "release ") words="job jobs partition partitions" ;;
-    "remove ") words="host hosts partition partitions cluster clusters agent agents allocation allocations user users token tokens" ;;
+    "remove ") words="host hosts quota quotas partition partitions cluster clusters agent agents allocation allocations user users token tokens" ;;
     "reset ") words="partition partitions" ;;
     "resume ") words="host hosts agent agents" ;;
+    "set ") words="quota quotas" ;;
     "signal ") words="job jobs" ;;
     "submit ") words="job" ;;
     "wait ") words="job jobs" ;;
-    "submit job") words="--help --name --held --priority --hosts --no-wait --wait --attach" ;;
+    "submit job") words="--help --name --held --priority --hosts --allocation --no-wait --wait --attach" ;;
     "list jobs"|"list job") words="--help --user --state --name --host --limit --watch" ;;
     "list hosts"|"list host") words="--help --watch" ;;
     "get job"|"get jobs") words="--help" ;;
@@ -50,6 +51,9 @@ _popctl() {
     "drain host"|"drain hosts") words="--help --reason" ;;
     "resume host"|"resume hosts") words="--help" ;;
     "remove host"|"remove hosts") words="--help" ;;
+    "set quota"|"set quotas") words="--help --user --allocation --queued --running --instances --ipus --share" ;;
+    "list quotas"|"list quota") words="--help" ;;
+    "remove quota"|"remove quotas") words="--help --user --allocation" ;;
     "check store") words="--help" ;;
     backup*) words="--help" ;;
     about*) words="--help" ;;

@@ -35,7 +35,7 @@ std::vector<std::string> poprunWords(const Command& command, const ServerSetting
 
 // Where popctl's token is, is nothing for the job.
 void removeOwnVariable(std::vector<model::Variable>& variables) {
-  std::erase_if(variables, [](const model::Variable& each) { return each.name == "POPCTL_TOKEN_FILE"; });
+  std::erase_if(variables, [](const model::Variable& each) { return each.first == "POPCTL_TOKEN_FILE"; });
 }
 
 // Programs run elsewhere, where "here" means something else.

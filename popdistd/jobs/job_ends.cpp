@@ -27,7 +27,7 @@ v1::JobEnd endOf(const Job& job, const v1::JobOutcome& outcome) {
   return outcome.exit_code() == 0 ? v1::END_SUCCEEDED : v1::END_FAILED;
 }
 
-std::string reasonOf(const Job& job, const v1::JobOutcome& outcome) {
+std::string reasonIn(const Job& job, const v1::JobOutcome& outcome) {
   if (job.record.cancels() > 0) return job.record.cancel_reason();
   if (!outcome.has_failure()) return "";
   const v1::Failure& failure = outcome.failure();
@@ -109,7 +109,7 @@ void JobLives::finish(Job& job, const v1::JobOutcome& outcome) {
   job.mutableInfo().mutable_outcome()->clear_stack_traces();  // which can be long; its event has them
   const std::string host = job.host();
   const RunnerId runner = job.runner();
-  end(job, endOf(job, outcome), reasonOf(job, outcome));
+  end(job, endOf(job, outcome), reasonIn(job, outcome));
   parts_.commits.whenDurable([this, host, runner](const Status& status) {
     v1::RunnerOrder order;
     order.mutable_retire();

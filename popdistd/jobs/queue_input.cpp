@@ -259,10 +259,6 @@ double usedSoFar(const Job& job, queue::Time now) {
   return queue::usedBetween(queue::widthOf(useOf(job)), timeOf(job.info().started()), now);
 }
 
-queue::Time timeOf(const google::protobuf::Timestamp& time) {
-  return queue::Time(std::chrono::seconds(time.seconds()) + milliseconds(time.nanos() / 1'000'000));
-}
-
 std::vector<queue::Account> allocationAccounts(const QueueTables& tables,
                                                const std::vector<queue::Pool>& pools) {
   std::vector<queue::Account> accounts;

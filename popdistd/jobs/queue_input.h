@@ -40,9 +40,6 @@ queue::Shape useOf(const Job& job);
 /// What the job has used since its runner has started, in seconds, as it counts now.
 double usedSoFar(const Job& job, queue::Time now);
 
-/// A time of a record.
-queue::Time timeOf(const google::protobuf::Timestamp& time);
-
 /// The allocations of these pools, with what runs.
 std::vector<queue::Account> allocationAccounts(const QueueTables& tables,
                                                const std::vector<queue::Pool>& pools);

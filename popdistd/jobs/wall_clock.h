@@ -21,6 +21,12 @@ inline google::protobuf::Timestamp timestamp(std::chrono::system_clock::time_poi
   return result;
 }
 
+/// Rounded down to a millisecond.
+inline std::chrono::sys_time<std::chrono::milliseconds> timeOf(const google::protobuf::Timestamp& time) {
+  return std::chrono::sys_time<std::chrono::milliseconds>(
+      std::chrono::seconds(time.seconds()) + std::chrono::milliseconds(time.nanos() / 1'000'000));
+}
+
 /// Seconds from one to the other.
 inline double secondsBetween(const google::protobuf::Timestamp& from, const google::protobuf::Timestamp& to) {
   return static_cast<double>(to.seconds() - from.seconds()) + (to.nanos() - from.nanos()) / 1e9;

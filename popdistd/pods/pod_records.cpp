@@ -26,10 +26,6 @@ google::protobuf::Timestamp messageOf(vipu::Time time) {
   return timestamp(std::chrono::system_clock::time_point(time));
 }
 
-vipu::Time timeOf(const google::protobuf::Timestamp& message) {
-  return vipu::Time(std::chrono::seconds(message.seconds()) + milliseconds(message.nanos() / 1'000'000));
-}
-
 void putIpus(const vipu::PartitionSpec& spec, v1::PartitionInfo& info) {
   for (const vipu::PartitionIpu& ipu : spec.ipus) {
     v1::PodIpu& added = *info.add_ipus();

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/web/login.h"
 
-#include "common/base/json.h"
+#include "popdistd/web/answers.h"
 #include "popdistd/web/cookies.h"
 #include "popdistd/web/json.h"
 
 namespace pop::popdistd {
 namespace {
 
-constexpr int kUnauthenticated = 16;  // gRPC's
 constexpr const char* kSetCookie = "Set-Cookie";
 
 HttpAnswer unauthenticated(const std::string& why) {
-  return {.status = 401, .body = JsonObject().number("code", kUnauthenticated).text("message", why).str()};
+  return problem(401, kUnauthenticated, why);
 }
 
 }  // namespace

@@ -5,12 +5,12 @@
 #include <string>
 #include <utility>
 
+#include "popdistd/web/answers.h"
 #include "popdistd/web/metric_builder.h"
 
 namespace pop::popdistd {
 namespace {
 
-constexpr int kUnauthenticated = 16;
 constexpr const char* kCodes[] = {
     "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
     "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",

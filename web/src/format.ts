@@ -21,6 +21,7 @@ export function duration(ms: number): string {
 
 /// "now", "40 s ago", "5 min ago", "3 h ago", "2 d ago"
 export function ago(time: number, now: number): string {
+  if (time > now + 5000) return `in ${ago(now - (time - now), now).replace(" ago", "")}`;
   const s = Math.floor((now - time) / 1000);
   if (s < 5) return "now";
   if (s < 60) return `${s - (s % 5)} s ago`;
