@@ -53,7 +53,8 @@ install(FILES packaging/popdistConfig.cmake ${PROJECT_BINARY_DIR}/popdistConfigV
   DESTINATION ${package_directory})
 install(FILES ${PROJECT_BINARY_DIR}/popdist.pc DESTINATION ${pkgconfig_directory})
 
-install(FILES docs/man/poprun.1 docs/man/popctl.1 docs/man/popdistd.1 docs/man/popdist-agent.1 docs/man/popdist-algorithms.1
+install(FILES docs/man/poprun.1 docs/man/popctl.1 docs/man/popdistd.1 docs/man/popdist-agent.1
+  docs/man/popdist-algorithms.1
   DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 foreach(program poprun popctl)
   set(shares ${CMAKE_INSTALL_DATADIR})

@@ -48,10 +48,11 @@ std::optional<std::chrono::system_clock::time_point> begunAt(const v1::JobInfo& 
 }
 
 void sayWhyItWaits(const v1::JobInfo& job) {
-  if (job.state() != v1::JOB_QUEUED && job.state() != v1::JOB_HELD) return;
+  const bool waits = job.state() == v1::JOB_QUEUED && job.wait_cause() != v1::WAIT_NONE;
+  if (!waits && job.state() != v1::JOB_HELD) return;  // it may start at once
   const std::string reason = job.reason().empty() ? "" : ": " + printable(job.reason());
   std::fprintf(stderr, "popctl: job %lld %s%s\n", static_cast<long long>(job.id()),
-               job.state() == v1::JOB_HELD ? "is held" : "waits", reason.c_str());
+               waits ? "waits" : "is held", reason.c_str());
 }
 
 // One record on each line.

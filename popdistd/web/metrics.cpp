@@ -22,12 +22,12 @@ std::string codeName(int code) {
 }
 
 void addCalls(MetricBuilder& to, const RpcMeters& rpc, const HttpMeters& http) {
-  std::uint64_t strangers = 0;
+  std::uint64_t unauthenticated = 0;
   MetricFamily& requests = to.counter("popdist_rpc_requests_total", "Calls of gRPC that have ended, by how.");
   for (const auto& [key, count] : rpc.requests) {
     const auto& [service, method, code] = key;
     to.put(requests, {{"service", service}, {"method", method}, {"code", codeName(code)}}, count);
-    if (code == kUnauthenticated) strangers += count;
+    if (code == kUnauthenticated) unauthenticated += count;
   }
   to.oneHistogram("popdist_rpc_seconds", "How long calls of gRPC took that have one answer.", rpc.seconds);
   MetricFamily& answers =
@@ -36,7 +36,7 @@ void addCalls(MetricBuilder& to, const RpcMeters& rpc, const HttpMeters& http) {
   MetricFamily& failures = to.counter("popdist_auth_failures_total",
                                       "Calls of somebody who is no user, or does not prove who it is.");
   const auto refused = http.answers.find(401);
-  to.put(failures, {{"how", "rpc"}}, strangers);
+  to.put(failures, {{"how", "rpc"}}, unauthenticated);
   to.put(failures, {{"how", "http"}}, refused == http.answers.end() ? 0 : refused->second);
 }
 

@@ -85,8 +85,8 @@ Result<std::string> waitForName(const Holder& holder) {
 // Its requests have time limits of their own; it makes at most two after the job.
 void letGo(Holder& holder, const model::PartitionRequest& request) {
   holder.hold.reset();
-  const std::chrono::seconds patience{2 * request.server_timeout_seconds};
-  if (!holder.popctl.wait(patience)) holder.popctl.signal(SIGKILL);
+  const std::chrono::seconds time_limit{2 * request.server_timeout_seconds};
+  if (!holder.popctl.wait(time_limit)) holder.popctl.signal(SIGKILL);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 //                            INDEX asks for that of instance 0, the others for that of 0 and 1
 //   second-process           the program starts itself again, as "connect"
 //   forked-child             a forked child tries to use the context of its parent
-//   report SECONDS           each reports its number, and ends after that time
+//   report                   each reports its number with Context::report, waits for SIGUSR1, and reports once more
 //   connect [INDEX]          all connect, or INDEX alone
 #include <signal.h>
 #include <sys/wait.h>
@@ -40,6 +40,7 @@
 #include "popdist/popdist.hpp"
 #include "tests/testing/popdist_child_async.h"
 #include "tests/testing/popdist_child_fences.h"
+#include "tests/testing/popdist_child_report.h"
 
 namespace {
 
@@ -301,16 +302,6 @@ int differentCommunicators(const Arguments& arguments) {
   return 0;
 }
 
-int report(const Arguments& arguments) {
-  const int self = context().instanceIndex();
-  context().report("numbers", self + 1);
-  context().report("mean", self + 1, popdist::Fold::kMean);
-  context().report("most", self + 1, popdist::Fold::kMax);
-  std::this_thread::sleep_for(std::chrono::seconds(std::stoi(arguments.at(0))));
-  context().report("last", 7, popdist::Fold::kMax);
-  return 0;
-}
-
 // ---- connecting
 
 int secondProcess(const Arguments&) {
@@ -391,7 +382,7 @@ int main(int argc, char** argv) {
       {"different-communicators", differentCommunicators},
       {"second-process", secondProcess},
       {"forked-child", forkedChild},
-      {"report", report},
+      {"report", [](const Arguments&) { return popdist::testing::report(context()); }},
       {"connect", connect},
   };
   const auto command = commands.find(argc > 1 ? argv[1] : "");

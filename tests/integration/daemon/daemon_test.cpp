@@ -48,7 +48,7 @@ TEST_F(DaemonTest, ShowsWhatInstancesReport) {
   startHost("h0");
   v1::SubmitRequest request = shell("", 2);
   request.mutable_spec()->mutable_programs(0)->clear_words();
-  for (const char* const word : {POPDIST_CHILD_PATH, "report", "3"})
+  for (const char* const word : {POPDIST_CHILD_PATH, "report"})
     request.mutable_spec()->mutable_programs(0)->add_words(word);
   const std::int64_t id = submit(request);
   const auto values = [&] {
@@ -58,6 +58,12 @@ TEST_F(DaemonTest, ShowsWhatInstancesReport) {
   };
   const std::map<std::string, double> both{{"mean", 1.5}, {"most", 2}, {"numbers", 3}};
   EXPECT_TRUE(waitUntil([&] { return values() == both; }, kTimeout)) << job(id).ShortDebugString();
+  v1::SignalRequest go;
+  go.mutable_job()->set_id(id);
+  go.set_signal(SIGUSR1);
+  grpc::ClientContext context;
+  v1::JobInfo info;
+  EXPECT_TRUE(client().Signal(&context, go, &info).ok());
   EXPECT_EQ(waitForEnd(id).end(), v1::END_SUCCEEDED);
   EXPECT_EQ(values()["last"], 7) << "what an instance has reported just before its end";
 }

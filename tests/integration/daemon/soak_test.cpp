@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <future>
 #include <random>
-#include <thread>
 
 #include "tests/integration/daemon/daemon_fixture.h"
 
@@ -130,7 +129,7 @@ TEST_F(DaemonSoak, LosesNothingAndLeavesNothing) {
   int kills = 0;
   while (Clock::now() < end && !HasFailure()) {
     while (running_.size() < kJobsAtOnce) submitOne();
-    std::this_thread::sleep_for(Milliseconds(random_() % 400));  // when the next is killed
+    running_.front().log.wait_for(Milliseconds(random_() % 400));  // the next kill comes at any moment
     killOne(static_cast<int>(random_() % 4));
     ++kills;
     checkEnded();

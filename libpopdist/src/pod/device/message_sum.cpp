@@ -7,13 +7,11 @@
 #include "libpopdist/src/pod/model/gcl/all_reduce.h"
 
 namespace popdist::pod {
-namespace {
-
-
-}  // namespace
+namespace {}  // namespace
 
 void MessageSum::run(const DeviceTensors& tensors) {
-  const group::CollectiveCall call{.operation = plan::kDeviceAllReduce, .count = tensors.count, .type = tensors.type};
+  const group::CollectiveCall call{
+      .operation = plan::kDeviceAllReduce, .count = tensors.count, .type = tensors.type};
   const std::vector<plan::Plan>& plans = plansFor(tensors.count);
   std::vector<calls::MessageRunner::Part> parts;
   for (std::size_t local = 0; local < plans.size(); ++local)

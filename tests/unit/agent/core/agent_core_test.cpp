@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an agent decides, with a host that only writes down what it is asked.
-#include "agent/core/agent_core.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,8 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/testing/fake_host_ports.h"
-#include "tests/testing/fake_loop.h"
+#include "tests/unit/agent/core/agent_core_fixture.h"
 
 namespace pop::agent {
 namespace {
@@ -22,42 +19,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
-
-class AgentCoreTest : public ::testing::Test {
- protected:
-  // The part of a job that this host runs: instances 4 and 5 of 6.
-  static JobSlice slice() {
-    JobSlice slice{.job_id = "4f2a",
-                   .num_instances = 6,
-                   .programs = {{.command = {"./train"}, .num_instances = 6}},
-                   .rendezvous = {.tf_cluster = "{}", .master_address = "w", .master_port = "2"},
-                   .env_families = contract::allEnvFamilies(),
-                   .kill_grace = milliseconds(5000)};
-    for (const int instance : {4, 5}) {
-      slice.instances.push_back({.env = {.num_total_replicas = 6,
-                                         .replica_index_offset = instance,
-                                         .num_instances = 6,
-                                         .instance_index = instance,
-                                         .num_local_instances = 2,
-                                         .local_instance_index = instance - 4}});
-    }
-    return slice;
-  }
-
-  void run() { core.run(slice(), events); }
-  void runAndStart() {
-    run();
-    core.onSpawned(4, 704);
-    core.onSpawned(5, 705);
-    events.lines.clear();
-  }
-
-  testing::FakeLoop loop;
-  testing::FakeProcesses processes;
-  testing::FakeRendezvous rendezvous;
-  testing::RecordedEvents events;
-  AgentCore core{loop, processes, rendezvous};
-};
 
 TEST_F(AgentCoreTest, AsksForEachInstanceWithItsEnvironment) {
   run();
@@ -107,34 +68,6 @@ TEST_F(AgentCoreTest, AnEnvironmentThatTheKernelWouldRefuseIsReportedFromTheLoop
   EXPECT_THAT(events.lines[0], HasSubstr("128 KiB"));
   EXPECT_EQ(events.lines[1], "closed 4");
   EXPECT_EQ(events.lines[3], "closed 5");
-}
-
-TEST_F(AgentCoreTest, LooksEachSecondAtWhatInstancesReportIfSomebodyWantsToKnow) {
-  JobSlice wanted = slice();
-  wanted.reports_wanted = true;
-  core.run(std::move(wanted), events);
-  core.onSpawned(4, 704);
-  core.onSpawned(5, 705);
-  events.lines.clear();
-  rendezvous.reported = {{4, "loss", contract::Fold::kMean, 0.5}};
-  loop.advance(milliseconds(999));
-  EXPECT_THAT(events.lines, IsEmpty());
-  loop.advance(milliseconds(1));
-  EXPECT_THAT(events.lines, ElementsAre("reported 4: loss"));
-  loop.advance(milliseconds(5000));
-  EXPECT_EQ(events.lines.size(), 1U) << "nothing has changed";
-  rendezvous.reported = {{5, "steps", contract::Fold::kMax, 7}};
-  events.lines.clear();
-  core.onReaped(5, {});
-  EXPECT_THAT(events.lines, ElementsAre("reported 5: steps", "ended 5: exited with code 0"));
-}
-
-TEST_F(AgentCoreTest, LooksAtNothingThatNobodyWantsToKnow) {
-  runAndStart();
-  rendezvous.reported = {{4, "loss", contract::Fold::kMean, 0.5}};
-  loop.advance(milliseconds(5000));
-  core.onReaped(4, {});
-  EXPECT_EQ(rendezvous.reported.size(), 1U);
 }
 
 TEST_F(AgentCoreTest, WithoutARendezvousNothingStarts) {
