@@ -20,7 +20,7 @@ class Feeder {
  public:
   /// Calls `leave` on the order to retire, when the service is gone, or when nobody has followed for `idle`.
   Feeder(os::EpollLoop& loop, sys::Stdio stdio, const std::string& directory, std::uint64_t last_sequence,
-         std::function<void()> leave, std::chrono::milliseconds idle = std::chrono::minutes(1));
+         std::function<void()> leave, std::chrono::milliseconds idle = std::chrono::seconds(5));
   ~Feeder();
   Feeder(const Feeder&) = delete;
   Feeder& operator=(const Feeder&) = delete;

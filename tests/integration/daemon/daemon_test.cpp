@@ -53,7 +53,8 @@ TEST_F(DaemonTest, ShowsWhatInstancesReport) {
   const std::int64_t id = submit(request);
   const auto values = [&] {
     std::map<std::string, double> all;
-    for (const v1::JobValue& each : job(id).values()) all[each.name()] = each.value();
+    const v1::JobInfo info = job(id);
+    for (const v1::JobValue& each : info.values()) all[each.name()] = each.value();
     return all;
   };
   const std::map<std::string, double> both{{"mean", 1.5}, {"most", 2}, {"numbers", 3}};

@@ -65,7 +65,7 @@ TEST_F(MetricsTest, AreStrictAndTellWhatHasHappened) {
   EXPECT_GT(text.value("process_resident_memory_bytes"), 1 << 20);
   EXPECT_THAT(outputOf("curl --silent --show-error --cacert " + path("tls/ca.pem") + " https://" + place() +
                        "/metrics"),
-              HasSubstr("no certificate"));
+              HasSubstr("show a certificate"));
   const MetricsText later = metrics();
   EXPECT_EQ(later.value("popdist_http_requests_total", {{"code", "200"}}), 1);
   EXPECT_EQ(later.value("popdist_auth_failures_total", {{"how", "http"}}), 1);
