@@ -51,12 +51,18 @@ TEST(DaemonAccessFuzz, ADamagedTokenIsNobodys) {
     now += std::chrono::minutes(2);  // guesses are not slowed down
     const std::string header = damaged(good, random);
     const std::optional<std::string> found = tokenOfAuthorization(header);
-    if (found) EXPECT_TRUE(looksLikeToken(*found)) << header;
+    if (found) {
+      EXPECT_TRUE(looksLikeToken(*found)) << header;
+    }
     const Result<Caller> caller =
         accounts.identify({.has_tls = true, .address = "h"}, {.authorization = header});
-    if (caller.ok()) EXPECT_EQ(found, token) << header;
+    if (caller.ok()) {
+      EXPECT_EQ(found, token) << header;
+    }
     if (header.empty()) continue;
-    if (found != token) EXPECT_FALSE(caller.ok()) << header;
+    if (found != token) {
+      EXPECT_FALSE(caller.ok()) << header;
+    }
   }
 }
 

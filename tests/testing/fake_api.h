@@ -111,6 +111,20 @@ class FakeApi final : public popdistd::Api {
     answer.add_counts()->set_jobs(3);
     reply(answer);
   }
+  void setQuota(const Caller& caller, v1::QuotaInfo quota, Reply<v1::QuotaInfo> reply) override {
+    calls.push_back(caller.user + " setQuota " + quota.of().name());
+    reply(quota);
+  }
+  void removeQuota(const Caller& caller, v1::QuotaRef quota, Reply<v1::Nothing> reply) override {
+    calls.push_back(caller.user + " removeQuota " + quota.name());
+    reply(v1::Nothing());
+  }
+  void listQuotas(const Caller& caller, v1::ListQuotasRequest, Reply<v1::ListQuotasReply> reply) override {
+    calls.push_back(caller.user + " listQuotas");
+    v1::ListQuotasReply answer;
+    answer.add_quotas()->mutable_of()->set_name("alice");
+    reply(answer);
+  }
   void signal(const Caller& caller, v1::SignalRequest request, Reply<v1::JobInfo> reply) override {
     signals.push_back(request.signal());
     answer(caller, "signal", request.job(), std::move(reply));

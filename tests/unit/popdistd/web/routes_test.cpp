@@ -31,7 +31,7 @@ TEST_F(RoutesTest, CarryEachMethodWithOneAnswer) {
     EXPECT_THAT(ask("GET", "/v1/" + name), AllOf(StartsWith("HTTP/1.1 405"), HasSubstr("Allow: POST")))
         << name;
   });
-  EXPECT_EQ(calls().size(), 16U);
+  EXPECT_EQ(calls().size(), 19U);
 }
 
 TEST_F(RoutesTest, CarryThoseOfPods) {
