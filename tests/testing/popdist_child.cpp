@@ -19,8 +19,8 @@
 //                            INDEX asks for that of instance 0, the others for that of 0 and 1
 //   second-process           the program starts itself again, as "connect"
 //   forked-child             a forked child tries to use the context of its parent
-//   report                   each reports its number with Context::report, waits for SIGUSR1, and reports
-//   once more connect [INDEX]          all connect, or INDEX alone
+//   report                   each reports its number, waits for SIGUSR1, and reports once more
+//   connect [INDEX]          all connect, or INDEX alone
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
