@@ -41,7 +41,9 @@ TEST(JobReported, KeepsTheFirstNames) {
   job.loop().advance(milliseconds(1000));
   ASSERT_EQ(job.values().size(), 1U);
   EXPECT_EQ(job.values()[0].size(), 16U);
-  EXPECT_EQ(job.values()[0][0].name, "name\\n0");
+  EXPECT_EQ(job.values()[0][0].name,
+            "name\\x0a"
+            "0");
 }
 
 TEST(JobReported, TellsTheLastValuesBeforeTheEnd) {

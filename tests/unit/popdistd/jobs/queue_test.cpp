@@ -25,13 +25,13 @@ class QueueTest : public ClusterTest {
   }
   Answer<v1::QuotaInfo> set(const v1::QuotaInfo& quota, const std::string& user = "root") {
     Answer<v1::QuotaInfo> answer;
-    core_->setQuota({user, ""}, quota, answer.reply());
+    core_->setQuota(callerOf(user), quota, answer.reply());
     settle();
     return answer;
   }
   std::vector<v1::QuotaInfo> quotas(const std::string& user = "root") {
     Answer<v1::ListQuotasReply> answer;
-    core_->listQuotas({user, ""}, {}, answer.reply());
+    core_->listQuotas(callerOf(user), {}, answer.reply());
     return {answer.value().quotas().begin(), answer.value().quotas().end()};
   }
   void restart() {
@@ -110,7 +110,7 @@ TEST_F(QueueTest, TheQuotaOfEachUserIsForThoseWithoutOne) {
   EXPECT_EQ(trySubmit(requestOf(3)).code(), Code::kFailedPrecondition);
   EXPECT_TRUE(runs(submit(requestOf(3), "bob")));
   Answer<v1::Nothing> removed;
-  core_->removeQuota({"root", ""}, each.of(), removed.reply());
+  core_->removeQuota(callerOf("root"), each.of(), removed.reply());
   settle();
   EXPECT_EQ(removed.code(), Code::kOk);
   EXPECT_TRUE(runs(submit(requestOf(3))));
