@@ -130,7 +130,8 @@ TEST_F(AccessTest, TokensAreKeptAsDigestsAndSeenByTheirUsers) {
   EXPECT_EQ(removeToken(as("bob"), made.token().id()), Code::kNotFound);
   EXPECT_EQ(removeToken(as("alice"), made.token().id()), Code::kOk);
   EXPECT_EQ(by(made.secret()).role, v1::ROLE_NONE);
-  for (const NamedRecord& each : store_->records(RecordKind::kToken).value())
+  const Result<std::vector<NamedRecord>> records = store_->records(RecordKind::kToken);
+  for (const NamedRecord& each : records.value())
     EXPECT_EQ(each.bytes.find(made.secret().substr(4, 16)), std::string::npos);
 }
 
