@@ -75,11 +75,11 @@ TEST_F(InstanceServerHello, GivesAllInstancesTheSameSegment) {
 }
 
 TEST_F(InstanceServerHello, OfAnotherProtocolIsRefused) {
-  for (const char* protocol : {"2", "4", "0", "-1", "one", ""}) {
+  for (const char* protocol : {"3", "5", "0", "-1", "one", ""}) {
     const Client::Fields error = refusalOf({protocol, "0", job_id});
     EXPECT_EQ(error[0], number(Code::kFailedPrecondition));
     EXPECT_EQ(error[1], "-1");
-    EXPECT_THAT(error[2], HasSubstr("different protocol versions (poprun: 3)"));
+    EXPECT_THAT(error[2], HasSubstr("different protocol versions (poprun: 4)"));
   }
 }
 
