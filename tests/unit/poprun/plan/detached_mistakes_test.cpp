@@ -72,9 +72,10 @@ TEST(DetachedMistakes, SomeOptionsGoWithOneCommandOnly) {
   options.detached.control = true;
   options.detached.json = true;
   options.detached.follow = true;
-  EXPECT_THAT(findDetachedMistakes(options),
-              ElementsAre("--name only goes with --detach", "--control only goes with --attach",
-                          "--json only goes with --jobs", "--follow only goes with --logs"));
+  EXPECT_THAT(
+      findDetachedMistakes(options),
+      ElementsAre("--name only goes with --detach or --controller", "--control only goes with --attach",
+                  "--json only goes with --jobs", "--follow only goes with --logs"));
 }
 
 TEST(DetachedMistakes, ADetachedJobHasNoFilesOfOutputAndNoInput) {
@@ -100,6 +101,15 @@ TEST(DetachedMistakes, ALogHasNoTimes) {
   options.timestamp_output = true;
   EXPECT_THAT(findDetachedMistakes(options),
               ElementsAre("--timestamp-output: a job's log does not have the times of its lines"));
+}
+
+TEST(DetachedMistakes, APartitionIsHeldByPoprunItself) {
+  Options options = withProgram();
+  options.detached.detach = true;
+  options.partition.name = "p";
+  EXPECT_EQ(findDetachedMistakes(options).size(), 1U);
+  options.controller.server = "head";
+  EXPECT_THAT(findDetachedMistakes(options), IsEmpty());
 }
 
 }  // namespace
