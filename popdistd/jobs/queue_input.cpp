@@ -152,12 +152,15 @@ class Builder {
     shape.share = job.live->largest_share;
     const auto& refused = job.record.refused_hosts();
     if (!refused.empty() || !allocation.empty()) {
-      shape.of_hosts.emplace();
+      std::vector<std::size_t> usual;
+      std::vector<std::size_t> all;
       for (const auto& [name, number] : hosts_) {
-        if ((allocation.empty() || allowed.contains(name)) &&
-            std::find(refused.begin(), refused.end(), name) == refused.end())
-          shape.of_hosts->push_back(number);
+        if (!allocation.empty() && !allowed.contains(name)) continue;
+        all.push_back(number);
+        if (std::find(refused.begin(), refused.end(), name) == refused.end()) usual.push_back(number);
       }
+      // Where too few others are left, those that have refused it are asked again: the third refusal ends it.
+      shape.of_hosts = usual.size() < static_cast<std::size_t>(shape.num_hosts) ? all : usual;
     }
     if (shape.blocked.empty()) shape.blocked = whyTooFew(shape, allocation);
   }

@@ -196,6 +196,7 @@ grpc::Status DaemonTest::cancel(std::int64_t id, const std::string& user) {
 
 void DaemonTest::readLog(std::int64_t id, bool follow, Log& log, const std::string& user) {
   grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kTimeout);
   v1::LogsRequest request;
   *request.mutable_job() = ref(id);
   request.set_follow(follow);

@@ -100,10 +100,9 @@ TEST_F(DaemonTest, AUserWhomTheHostDoesNotKnowIsTold) {
   grpc::ClientContext context;
   v1::SubmitReply reply;
   ASSERT_TRUE(client("root").Submit(&context, shell("true"), &reply).ok());
-  const v1::JobInfo waits = job(reply.job().id());
-  EXPECT_TRUE(waitUntil([&] { return job(waits.id()).reason().find("it needs 1 host") != std::string::npos; },
-                        kTimeout))
-      << job(waits.id()).reason();
+  const v1::JobInfo ended = waitForEnd(reply.job().id());
+  EXPECT_EQ(ended.end(), v1::END_FAILED);
+  EXPECT_THAT(ended.reason(), HasSubstr("users file"));
 }
 
 // Its output is complete and comes once, whatever of popdistd and its connections is killed meanwhile.

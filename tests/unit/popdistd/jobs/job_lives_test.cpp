@@ -156,6 +156,15 @@ TEST_F(JobLivesTest, AHostThatRefusesIsLeftOut) {
   EXPECT_EQ(b.runners.size(), 1U);
 }
 
+TEST_F(JobLivesTest, TheOnlyHostIsAskedAgainThoughItHasRefused) {
+  FakeHost& a = join("a");
+  a.refuses = {Code::kUnavailable, "its runner was killed"};
+  const std::int64_t ended = submit(requestOf());
+  EXPECT_EQ(job(ended).end(), v1::END_FAILED) << "at the third refusal";
+  EXPECT_EQ(job(ended).attempt(), 3);
+  EXPECT_NE(job(ended).reason().find("its runner was killed"), std::string::npos);
+}
+
 TEST_F(JobLivesTest, ANamedHostThatRefusesEndsTheJob) {
   FakeHost& a = join("a");
   a.refuses = {Code::kPermissionDenied, "'alice' is not in the users file"};
