@@ -120,6 +120,8 @@ int holdForPoprun(const std::vector<std::string>& arguments) {
   if (!settings.ok()) return unusable(settings.status());
   Result<Server> server = serverOf(command, settings.value());
   if (!server.ok()) return unusable(server.status());
+  server->options = "--vipu-server-host, --vipu-server-port";
+  server->timeout_option = "--vipu-server-timeout";
   PodsClient client(std::move(*server), timeoutOf(command));
   return holdPartition(options, client);
 }

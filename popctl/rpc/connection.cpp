@@ -105,10 +105,10 @@ Status fromGrpc(const grpc::Status& status, const Server& server) {
                       (server.address.starts_with("unix:") ? ""
                        : server.tls                        ? " with TLS"
                                                            : " without TLS") +
-                      " (--server, --tls): " + words};
+                      " (" + server.options + "): " + words};
   }
   if (code == Code::kDeadlineExceeded)
-    return {code, "no answer from " + server.address + " within --timeout"};
+    return {code, "no answer from " + server.address + " within " + server.timeout_option};
   return {code, words.empty() ? "popdistd at " + server.address + " gave no reason" : words};
 }
 

@@ -17,7 +17,9 @@ struct Server {
   std::string token;                 ///< "pop_…"; empty: none
   std::string api_user_id;           ///< V-IPU's, with the next; empty: none
   std::string api_access_key;
-  std::chrono::seconds reconnect{60};  ///< how long a lost connection is tried again
+  std::string options = "--server, --tls";   ///< that name it, for errors
+  std::string timeout_option = "--timeout";  ///< likewise
+  std::chrono::seconds reconnect{60};        ///< how long a lost connection is tried again
 };
 
 /// Whether it is the connection that failed, and not what was asked.
