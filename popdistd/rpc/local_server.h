@@ -4,6 +4,7 @@
 // whatever happens to connections. Included by this folder only; on the loop's thread.
 #pragma once
 
+#include <grpcpp/impl/service_type.h>
 #include <grpcpp/server.h>
 #include <sys/types.h>
 
