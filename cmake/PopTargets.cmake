@@ -24,11 +24,12 @@ endfunction()
 
 set(POP_TEST_OPTIONS -O0)
 
-# pop_add_test(NAME SRCS … LINK … LABELS … [TIMEOUT seconds, for each test case] [SERIAL]): a GoogleTest program;
-# each of its test cases is a CTest test. SERIAL: the cases count processes, measure time, or bind ports that a job was
-# given, so run them one at a time.
+# pop_add_test(NAME SRCS … LINK … LABELS … [TIMEOUT seconds, for each test case] [SERIAL] [TOGETHER]): a
+# GoogleTest program; each of its test cases is a CTest test. SERIAL: the cases count processes, measure time, or bind
+# ports that a job was given, so run them one at a time. TOGETHER: the whole program is one test, as its cases share what
+# is slow to start.
 function(pop_add_test name)
-  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "SRCS;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL;TOGETHER" "TIMEOUT" "SRCS;LINK;LABELS" ${ARGN})
   if(NOT ARG_LABELS)
     message(FATAL_ERROR "pop_add_test(${name}): say which kind of test it is with LABELS")
   endif()
@@ -49,6 +50,11 @@ function(pop_add_test name)
   set(properties TIMEOUT ${ARG_TIMEOUT} LABELS ${label})
   if(ARG_SERIAL)
     list(APPEND properties RUN_SERIAL TRUE)
+  endif()
+  if(ARG_TOGETHER)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES ${properties})
+    return()
   endif()
   gtest_discover_tests(${name} TEST_PREFIX "${name}." PROPERTIES "${properties}" DISCOVERY_TIMEOUT 60)
 endfunction()
