@@ -26,8 +26,8 @@ set(POP_TEST_OPTIONS -O0)
 
 # pop_add_test(NAME SRCS … LINK … LABELS … [TIMEOUT seconds, for each test case] [SERIAL] [TOGETHER]): a
 # GoogleTest program; each of its test cases is a CTest test. SERIAL: the cases count processes, measure time, or bind
-# ports that a job was given, so run them one at a time. TOGETHER: the whole program is one test, as its cases share what
-# is slow to start.
+# ports that a job was given, so run them one at a time. TOGETHER: the whole program is one test, as its cases share
+# what is slow to start.
 function(pop_add_test name)
   cmake_parse_arguments(ARG "SERIAL;TOGETHER" "TIMEOUT" "SRCS;LINK;LABELS" ${ARGN})
   if(NOT ARG_LABELS)

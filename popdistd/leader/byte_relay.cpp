@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMostBytes = 64 << 10;
 
 bool isForLater(int error) {
-  return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
+  return error == EAGAIN || error == EINTR;
 }
 
 }  // namespace

@@ -11,6 +11,10 @@ namespace {
 constexpr std::chrono::milliseconds kTakeTimeout{3000};
 constexpr std::chrono::milliseconds kGiveBackTimeout{1000};
 
+Status stoppedTooLong() {
+  return unavailable("this process, its machine or etcd was stopped for longer than its lease");
+}
+
 }  // namespace
 
 std::string leaderKey(const std::string& prefix) {
@@ -75,6 +79,10 @@ Fence Leadership::fence() {
 
 void Leadership::lose(const Status& why) {
   if (!is_lost_.exchange(true) && lost_) lost_(why);
+}
+
+void Leadership::check() {
+  if (Clock::now() >= heldUntil()) lose(stoppedTooLong());
 }
 
 void Leadership::keepAlive() {

@@ -48,6 +48,8 @@ class Leadership {
   Leadership& operator=(const Leadership&) = delete;
 
   Fence fence();
+  /// Loses it if its time is over. From any thread.
+  void check();
   Clock::time_point heldUntil() const { return Clock::time_point(Clock::duration(held_until_.load())); }
 
  private:

@@ -23,10 +23,7 @@ class PassThrough::Connection {
         dial_(std::make_unique<os::TcpDial>(owner.loop_, target.address, target.port, kDialTimeout,
                                             [this](os::Dialled dialled) { connected(std::move(dialled)); })) {
   }
-  ~Connection() {
-    for (const sys::Fd* socket : {&client_, &server_})
-      if (socket->valid()) owner_.loop_.unwatch(socket->get());
-  }
+  ~Connection() { unwatch(); }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -46,9 +43,13 @@ class PassThrough::Connection {
   // The owner destroys it later: one of its own calls is under way.
   void drop() {
     if (std::exchange(is_dropped_, true)) return;
-    for (const sys::Fd* socket : {&client_, &server_})
-      if (socket->valid()) owner_.loop_.unwatch(socket->get());
+    unwatch();
     owner_.drop(*this);
+  }
+
+  void unwatch() {
+    owner_.loop_.unwatch(client_.get());
+    if (server_.valid()) owner_.loop_.unwatch(server_.get());
   }
 
   PassThrough& owner_;
@@ -76,6 +77,10 @@ PassThrough::~PassThrough() {
   if (pause_) loop_.cancel(*pause_);
   loop_.unwatch(listener_.socket.get());
   if (forget_) loop_.cancel(*forget_);
+}
+
+void PassThrough::closeConnections() {
+  connections_.clear();
 }
 
 void PassThrough::watch() {

@@ -32,6 +32,9 @@ class PassThrough {
 
   int port() const { return listener_.port; }
 
+  /// For when the leader has changed: of one that hangs, clients would hear nothing.
+  void closeConnections();
+
  private:
   class Connection;
 
