@@ -18,16 +18,24 @@ constexpr std::chrono::milliseconds kPause{100};  // where there are no descript
 class PassThrough::Connection {
  public:
   Connection(PassThrough& owner, sys::Fd client, const os::Place& target)
-      : owner_(owner),
-        client_(std::move(client)),
-        dial_(std::make_unique<os::TcpDial>(owner.loop_, target.address, target.port, kDialTimeout,
-                                            [this](os::Dialled dialled) { connected(std::move(dialled)); })) {
-  }
+      : owner_(owner), client_(std::move(client)), dial_(dial(target, [this](os::Dialled dialled) {
+          dialled.socket.valid() || !owner_.otherwise_ ? connected(std::move(dialled)) : dialOtherwise();
+        })) {}
   ~Connection() { unwatch(); }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
  private:
+  std::unique_ptr<os::TcpDial> dial(const os::Place& place, std::function<void(os::Dialled)> done) {
+    return std::make_unique<os::TcpDial>(owner_.loop_, place.address, place.port, kDialTimeout,
+                                         std::move(done));
+  }
+
+  // The first one is still in its call.
+  void dialOtherwise() {
+    other_dial_ = dial(*owner_.otherwise_, [this](os::Dialled dialled) { connected(std::move(dialled)); });
+  }
+
   void connected(os::Dialled dialled) {
     if (!dialled.socket.valid()) return drop();
     server_ = std::move(dialled.socket);
@@ -56,6 +64,7 @@ class PassThrough::Connection {
   const sys::Fd client_;
   sys::Fd server_;
   std::unique_ptr<os::TcpDial> dial_;
+  std::unique_ptr<os::TcpDial> other_dial_;
   std::unique_ptr<ByteRelay> to_server_;
   std::unique_ptr<ByteRelay> to_client_;
   int done_ = 0;
@@ -63,13 +72,18 @@ class PassThrough::Connection {
 };
 
 Result<std::unique_ptr<PassThrough>> PassThrough::start(os::EpollLoop& loop, const os::Place& listen,
-                                                        Target target) {
+                                                        Target target, std::optional<os::Place> otherwise) {
   POP_ASSIGN_OR_RETURN(os::Listener listener, os::listenAt(listen.address, listen.port));
-  return std::unique_ptr<PassThrough>(new PassThrough(loop, std::move(listener), std::move(target)));
+  return std::unique_ptr<PassThrough>(
+      new PassThrough(loop, std::move(listener), std::move(target), std::move(otherwise)));
 }
 
-PassThrough::PassThrough(os::EpollLoop& loop, os::Listener listener, Target target)
-    : loop_(loop), listener_(std::move(listener)), target_(std::move(target)) {
+PassThrough::PassThrough(os::EpollLoop& loop, os::Listener listener, Target target,
+                         std::optional<os::Place> otherwise)
+    : loop_(loop),
+      listener_(std::move(listener)),
+      target_(std::move(target)),
+      otherwise_(std::move(otherwise)) {
   watch();
 }
 

@@ -22,9 +22,10 @@ class PassThrough {
   /// Where to, now; nothing: the connection is closed.
   using Target = std::function<std::optional<os::Place>()>;
 
-  /// Listens from now on. `loop` outlives the object.
+  /// Listens from now on. `otherwise`: where to when nothing answers there. `loop` outlives the object.
   static Result<std::unique_ptr<PassThrough>> start(os::EpollLoop& loop, const os::Place& listen,
-                                                    Target target);
+                                                    Target target,
+                                                    std::optional<os::Place> otherwise = std::nullopt);
   /// Closes all connections.
   ~PassThrough();
   PassThrough(const PassThrough&) = delete;
@@ -38,7 +39,7 @@ class PassThrough {
  private:
   class Connection;
 
-  PassThrough(os::EpollLoop& loop, os::Listener listener, Target target);
+  PassThrough(os::EpollLoop& loop, os::Listener listener, Target target, std::optional<os::Place> otherwise);
   void watch();
   void acceptAll();
   void acceptLater();
@@ -49,6 +50,7 @@ class PassThrough {
   os::EpollLoop& loop_;
   const os::Listener listener_;
   const Target target_;
+  const std::optional<os::Place> otherwise_;
   std::unordered_map<Connection*, std::unique_ptr<Connection>> connections_;
   std::vector<std::unique_ptr<Connection>> dropped_;  ///< until the next turn
   std::optional<TimerId> pause_;
