@@ -66,10 +66,14 @@ class Follower {
   Status start() {
     POP_ASSIGN_OR_RETURN(std::optional<tls::TlsFiles> files, certificatesOf(options_));
     POP_ASSIGN_OR_RETURN(no_leader_, NoLeaderServer::start(std::move(files)));
-    POP_RETURN_IF_ERROR(listen("--listen", options_.listen, rpc_, [this] { return rpcTarget(); }));
+    const os::Place no_leader{"127.0.0.1", no_leader_->port()};
+    POP_RETURN_IF_ERROR(listen(
+        "--listen", options_.listen, rpc_,
+        [this, no_leader] { return leader_ ? placeOf(leader_->address()) : no_leader; }, no_leader));
     if (!options_.http) return {};
-    return listen("--http", *options_.http, http_,
-                  [this] { return leader_ ? placeOf(leader_->http_address()) : std::nullopt; });
+    return listen(
+        "--http", *options_.http, http_,
+        [this] { return leader_ ? placeOf(leader_->http_address()) : std::nullopt; }, std::nullopt);
   }
 
   /// Null: it was told to end.
@@ -95,9 +99,10 @@ class Follower {
 
  private:
   Status listen(const std::string& option, const os::Place& place, std::unique_ptr<PassThrough>& to,
-                PassThrough::Target target) {
+                PassThrough::Target target, const std::optional<os::Place>& otherwise) {
     POP_RETURN_IF_ERROR(checkListening(option, place, options_, ::geteuid()));
-    Result<std::unique_ptr<PassThrough>> passes = PassThrough::start(loop_, place, std::move(target));
+    Result<std::unique_ptr<PassThrough>> passes =
+        PassThrough::start(loop_, place, std::move(target), otherwise);
     if (!passes.ok())
       return {passes.code(), "cannot listen at " + placeText(place.address, place.port) + " (" + option +
                                  "): " + passes.status().message()};
@@ -105,17 +110,16 @@ class Follower {
     return {};
   }
 
-  // gRPC's callers are told why there is none.
-  std::optional<os::Place> rpcTarget() const {
-    if (leader_) return placeOf(leader_->address());
-    return os::Place{"127.0.0.1", no_leader_->port()};
-  }
-
   void follow(const std::optional<v1::LeaderRecord>& leader, const Status& problem, const EtcdClient& etcd) {
     leader_ = leader;
     for (PassThrough* each : {rpc_.get(), http_.get()})
       if (each != nullptr) each->closeConnections();
-    if (leader) return log::info("popdistd follows: " + printable(leader->address()) + " leads");
+    if (leader) {
+      const std::string name = printable(leader->address());
+      no_leader_->setReason("the popdistd that leads, " + name +
+                            ", does not answer; another takes over within seconds, so try again");
+      return log::info("popdistd follows: " + name + " leads");
+    }
     const std::string why = problem.ok()
                                 ? "no popdistd leads at the moment (etcd at " + etcd.servers().text() + ')'
                                 : "no leader: " + problem.message();
