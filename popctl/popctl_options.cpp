@@ -117,7 +117,7 @@ constexpr const char* kSubmitUsage =
 
 void addCommon(CLI::App& app, CommonOptions& common) {
   app.add_option("--server", common.server, "popdistd's address; POPDIST_SERVER, else a configuration file's")
-      ->type_name("HOST:PORT");
+      ->type_name("HOST:PORT[,...]");
   app.add_option("--tls", common.tls, "ca.pem, and user-NAME.pem with its key: your certificate; POPDIST_TLS")
       ->type_name("DIR");
   app.add_option("--token-file", common.token_file, "a token of popctl create token; POPCTL_TOKEN_FILE")

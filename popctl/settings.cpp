@@ -2,6 +2,7 @@
 #include "popctl/settings.h"
 
 #include <utility>
+#include <vector>
 
 #include "common/base/text.h"
 
@@ -18,8 +19,7 @@ struct Named {
 };
 
 // "h0" gets the usual port.
-Result<std::string> addressOf(const Named& named) {
-  const std::string& text = named.value;
+Result<std::string> addressOf(const std::string& text, const std::string& by) {
   const std::size_t colon = text.rfind(':');
   const bool bracketed = text.starts_with('[') && text.ends_with(']');
   const bool has_port = colon != std::string::npos && !bracketed;
@@ -28,8 +28,18 @@ Result<std::string> addressOf(const Named& named) {
   const bool plain = !host.empty() && host.find_first_of("[]:/ ") == std::string::npos;
   const bool address = host.size() > 2 && host.starts_with('[') && host.ends_with(']');
   if ((!plain && !address) || !port.ok() || port.value() < 1 || port.value() > 65535)
-    return invalidArgument(named.by + ": " + inQuotes(text) + " is not HOST:PORT, such as head:8090");
+    return invalidArgument(by + ": " + inQuotes(text) + " is not HOST:PORT, such as head:8090");
   return host + ':' + std::to_string(port.value());
+}
+
+// "h0,h1": popdistds with one store.
+Result<std::string> addressesOf(const Named& named) {
+  std::vector<std::string> addresses;
+  for (const std::string& text : split(named.value, ',')) {
+    POP_ASSIGN_OR_RETURN(std::string address, addressOf(text, named.by));
+    addresses.push_back(std::move(address));
+  }
+  return join(addresses, ",");
 }
 
 struct Found {
@@ -82,7 +92,7 @@ Result<std::string> serverAddress(const Found& found, const Surroundings& here) 
   const std::string& text = found.server.value;
   if (text.starts_with("unix:/")) return text;
   const bool is_local = text == "local";
-  if (!is_local && !found.server.by.empty()) return addressOf(found.server);
+  if (!is_local && !found.server.by.empty()) return addressesOf(found.server);
   std::string local = is_local || found.tls.value.empty() ? localSocket(here) : "";
   if (!local.empty()) return local;
   if (!is_local) return ServerSettings().address;

@@ -216,6 +216,7 @@ std::string aboutText(const v1::AboutReply& about, const std::string& server) {
   return textOf({{"server", server},
                  {"version", printable(about.version())},
                  {"cluster", printable(about.cluster_id())},
+                 {"leader", printable(about.leader())},
                  {"started", timeText(about.has_started(), about.started())},
                  {"starts so far", std::to_string(about.epoch())},
                  {"you are", printable(about.user())},

@@ -25,13 +25,6 @@ std::string textOf(const os::Place& place) {
   return place.address + " port " + std::to_string(place.port);
 }
 
-Result<std::optional<tls::TlsFiles>> certificatesOf(const DaemonOptions& options) {
-  if (options.tls_directory.empty()) return std::optional<tls::TlsFiles>();
-  POP_ASSIGN_OR_RETURN(tls::TlsFiles files, tls::loadHostTls(options.tls_directory));
-  for (const std::string& warning : files.warnings) log::warning(warning);
-  return std::optional(std::move(files));
-}
-
 class Daemon {
  public:
   Daemon(os::EpollLoop& loop, const DaemonParts& parts, const DaemonOptions& options)
@@ -152,6 +145,13 @@ class Daemon {
 };
 
 }  // namespace
+
+Result<std::optional<tls::TlsFiles>> certificatesOf(const DaemonOptions& options) {
+  if (options.tls_directory.empty()) return std::optional<tls::TlsFiles>();
+  POP_ASSIGN_OR_RETURN(tls::TlsFiles files, tls::loadHostTls(options.tls_directory));
+  for (const std::string& warning : files.warnings) log::warning(warning);
+  return std::optional(std::move(files));
+}
 
 std::string ownUser() {
   return unixUserName(::geteuid()).value_or(std::to_string(::geteuid()));

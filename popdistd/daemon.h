@@ -15,11 +15,20 @@
 #include "common/log/log.h"
 #include "common/os/epoll_loop.h"
 #include "common/os/place.h"
+#include "common/tls/tls_files.h"
 #include "popdistd/api/measures.h"
 #include "popdistd/api/served.h"
 #include "popdistd/web/login.h"
 
 namespace pop::popdistd {
+
+/// For several popdistds with one store.
+struct EtcdOptions {
+  std::vector<std::string> addresses;  ///< "h0:2379"; none: this popdistd is alone
+  std::string tls_directory;           ///< empty: no TLS
+  std::string prefix = "/popdist";     ///< of its keys
+  std::string peer_host;               ///< by which the others reach this one
+};
 
 struct DaemonOptions {
   os::Place listen{"127.0.0.1", 8090};
@@ -36,6 +45,7 @@ struct DaemonOptions {
   std::uint32_t keep_days = 30;                                  ///< jobs that have ended; 0: no limit
   std::uint32_t keep_jobs = 100000;                              ///< likewise
   std::vector<std::string> admins;                               ///< besides the process's own user
+  EtcdOptions etcd;
   log::Level log_level = log::Level::kInfo;
 };
 
@@ -51,6 +61,9 @@ struct DaemonParts {
 
 /// The user of this process, by name or number.
 std::string ownUser();
+
+/// Of --tls, if there is one.
+Result<std::optional<tls::TlsFiles>> certificatesOf(const DaemonOptions& options);
 
 /// Ok, or why the daemon must not listen there: without certificates everybody who reaches it is its own
 /// user.

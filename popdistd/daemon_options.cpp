@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "common/base/text.h"
 #include "common/contract/version.h"
 #include "common/sys/host_name.h"
 
@@ -38,12 +39,30 @@ std::string defaultSocket(const std::string& state) {
 }
 
 struct Words {
+  std::string etcd;
   std::string listen = "127.0.0.1:8090";
   std::string http = "127.0.0.1:8091";
   std::string socket;
   std::string log_level = "info";
   double backfill_age_s = 600;
 };
+
+void addEtcdOptions(CLI::App& app, Words& words, EtcdOptions& options) {
+  app.add_option(
+         "--etcd", words.etcd,
+         "for several popdistds with one store: where etcd serves; one of them leads, the others pass "
+         "clients on to it")
+      ->type_name("HOST:PORT[,...]");
+  app.add_option("--etcd-tls", options.tls_directory,
+                 "directory with ca.pem and this host's certificate and key, for etcd")
+      ->type_name("DIR");
+  app.add_option("--etcd-prefix", options.prefix, "of this cluster's keys in etcd")
+      ->type_name("PREFIX")
+      ->capture_default_str();
+  app.add_option("--peer-address", options.peer_host,
+                 "by which the other popdistds reach this one; default: that of --advertise")
+      ->type_name("HOST");
+}
 
 void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
   app.add_option("--listen", words.listen, "for gRPC: clients and hosts")
@@ -76,6 +95,7 @@ void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
   app.add_option("--keep-jobs", options.keep_jobs, "forget the oldest of more jobs that have ended; 0: never")
       ->type_name("N")
       ->capture_default_str();
+  addEtcdOptions(app, words, options.etcd);
   app.add_flag("--fair-share", options.fair_share,
                "jobs of users who have used little of late start first; the last week counts most");
   app.add_option("--backfill-age", words.backfill_age_s,
@@ -108,6 +128,24 @@ Status readWords(const Words& words, DaemonOptions& options) {
   return {};
 }
 
+// What --etcd asks of the other options.
+Status readEtcd(const Words& words, DaemonOptions& options) {
+  EtcdOptions& etcd = options.etcd;
+  if (etcd.peer_host.empty()) etcd.peer_host = options.advertised_host;
+  if (words.etcd.empty()) return {};
+  for (const std::string& address : split(words.etcd, ',')) {
+    POP_RETURN_IF_ERROR(os::parsePlace("--etcd", address).status());
+    etcd.addresses.push_back(address);
+  }
+  while (etcd.prefix.ends_with('/')) etcd.prefix.pop_back();
+  if (!etcd.prefix.starts_with('/'))
+    return invalidArgument("--etcd-prefix: a prefix begins with a slash, and has more than that: /popdist");
+  if (options.dev) return invalidArgument("--dev is for one machine: leave --etcd out");
+  if (options.listen.port == 0 || (options.http && options.http->port == 0))
+    return invalidArgument("with --etcd the others must know the ports of --listen and --http: name them");
+  return {};
+}
+
 }  // namespace
 
 std::variant<DaemonOptions, int> parseDaemonOptions(const std::vector<std::string>& arguments) {
@@ -128,6 +166,7 @@ std::variant<DaemonOptions, int> parseDaemonOptions(const std::vector<std::strin
   if (options.dev && !options.tls_directory.empty())
     return complain("--dev makes its own certificates: leave --tls out");
   if (options.advertised_host.empty()) options.advertised_host = options.dev ? "localhost" : sys::hostName();
+  if (const Status read = readEtcd(words, options); !read.ok()) return complain(read.message());
   if (options.state_directory.empty())
     options.state_directory = defaultState(options.dev ? "popdistd-dev" : "popdistd");
   if (options.state_directory.empty())

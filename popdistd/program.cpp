@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -16,6 +17,7 @@
 #include "popdistd/daemon.h"
 #include "popdistd/daemon_options.h"
 #include "popdistd/dev_host.h"
+#include "popdistd/follower.h"
 #include "popdistd/jobs/daemon_core.h"
 #include "popdistd/store/sqlite_store.h"
 
@@ -30,8 +32,8 @@ void giveUp(const Status& why) {
   std::_Exit(1);
 }
 
-Status serve(DaemonOptions options) {
-  POP_ASSIGN_OR_RETURN(const std::unique_ptr<SqliteStore> store, SqliteStore::open(options.state_directory));
+// `begin_turns`: null, or what comes first in each turn of the loop.
+Status serveStore(DaemonOptions options, Store& store, std::function<void()> begin_turns) {
   std::optional<DevHost> dev;
   if (options.dev) {
     POP_ASSIGN_OR_RETURN(dev, DevHost::prepare(options.state_directory, ownUser()));
@@ -44,8 +46,9 @@ Status serve(DaemonOptions options) {
   Accounts accounts({.own_user = ownUser(),
                      .admins = {options.admins.begin(), options.admins.end()},
                      .random_name = [] { return sys::randomName(); }});
-  POP_RETURN_IF_ERROR(accounts.load(*store));
+  POP_RETURN_IF_ERROR(accounts.load(store));
   os::EpollLoop loop;
+  loop.beginTurnsWith(std::move(begin_turns));
   CoreSettings settings{
       .random_name = [] { return sys::randomName(); },
       .version = contract::kVersion,
@@ -55,14 +58,15 @@ Status serve(DaemonOptions options) {
       .temporary_directory = options.state_directory,
       .queue = {.backfill_age = options.backfill_age, .fair_share = options.fair_share},
       .vipu_server = {options.advertised_host, options.listen.port},
+      .leader = options.etcd.addresses.empty() ? "" : peerAddress(options),
       .audit = [](const std::string& line) { log::warning(line); },
       .give_up = giveUp};
   POP_ASSIGN_OR_RETURN(const std::unique_ptr<DaemonCore> core,
-                       DaemonCore::start(loop, *store, std::move(settings)));
+                       DaemonCore::start(loop, store, std::move(settings)));
   Pods& pods = core->pods();
   if (dev) POP_RETURN_IF_ERROR(pods.addDefaultInventory(sys::hostName()));
   Access access({.loop = loop,
-                 .store = *store,
+                 .store = store,
                  .commits = core->commits(),
                  .accounts = accounts,
                  .api = *core,
@@ -87,6 +91,19 @@ Status serve(DaemonOptions options) {
            },
        .stopping = [&pods](const Status& why) { pods.stopping(why); }},
       options);
+}
+
+Status serve(DaemonOptions options) {
+  if (options.etcd.addresses.empty()) {
+    POP_ASSIGN_OR_RETURN(const std::unique_ptr<SqliteStore> store,
+                         SqliteStore::open(options.state_directory));
+    return serveStore(std::move(options), *store, nullptr);
+  }
+  POP_ASSIGN_OR_RETURN(const std::optional<Lead> lead, waitToLead(options));
+  if (!lead) return {};
+  // Before the thread that keeps the lease, should all have been stopped for long.
+  return serveStore(std::move(options), *lead->store,
+                    [&leadership = *lead->leadership] { leadership.check(); });
 }
 
 }  // namespace

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kFirstDelay{200};
 constexpr std::chrono::milliseconds kLongestDelay{5000};
+// Where another may have taken over meanwhile.
+constexpr std::chrono::milliseconds kLongestDelayOfSeveral{1000};
 constexpr std::chrono::milliseconds kStopTimeout{1000};
 
 // What may wait for popdistd in this process; popdist-join keeps as much.
@@ -59,7 +61,7 @@ void ControllerLink::attempt() {
 }
 
 Status ControllerLink::tryToConnect() {
-  POP_ASSIGN_OR_RETURN(const joining::Connect connect, settings_.connect());
+  POP_ASSIGN_OR_RETURN(const joining::Connect connect, settings_.connect(controller()));
   if (!stream_) POP_RETURN_IF_ERROR(startProgram());
   stream_->send(message(joining::Kind::kConnect, encode(connect)));
   return {};
@@ -109,7 +111,7 @@ void ControllerLink::programEnded() {
 void ControllerLink::confirm() {
   is_confirmed_ = true;
   delay_ = kFirstDelay;
-  last_note_.clear();
+  last_notes_.clear();
 }
 
 void ControllerLink::reject(const std::string& why) {
@@ -139,14 +141,17 @@ void ControllerLink::lost(const std::string& why) {
   if (stopped_) return;  // its program ends, too
   const std::string note =
       (std::exchange(is_confirmed_, false) ? "lost popdistd at " : "cannot join popdistd at ") +
-      settings_.controller + ": " + printable(why) + "; trying again";
-  if (note != last_note_) log::warning(note);
-  last_note_ = note;
+      controller() + ": " + printable(why) + "; trying again";
+  if (std::string& last = last_notes_[controller()]; last != note) {
+    log::warning(note);
+    last = note;
+  }
+  ++attempts_;
   if (std::exchange(is_open_, false)) events_.closed();
   const auto jitter =
       std::chrono::milliseconds(random_.below(static_cast<std::uint64_t>(delay_.count() / 2)));
   timer_ = loop_.postAfter(delay_ - jitter, [this] { attempt(); });
-  delay_ = std::min(delay_ * 2, kLongestDelay);
+  delay_ = std::min(delay_ * 2, settings_.controllers.size() > 1 ? kLongestDelayOfSeveral : kLongestDelay);
 }
 
 }  // namespace pop::agent

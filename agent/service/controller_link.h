@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agent/join/join_wire.h"
 #include "agent/service/job_process.h"
@@ -21,12 +23,12 @@
 namespace pop::agent {
 
 struct LinkSettings {
-  std::string controller;  ///< "h0:8090"
-  std::string user;        ///< the Unix user that popdist-join runs as
-  std::string agent;       ///< popdist-agent
-  std::string program;     ///< popdist-join
-  /// Where to and as whom, read anew for each attempt.
-  std::function<Result<joining::Connect>()> connect;
+  std::vector<std::string> controllers;  ///< "h0:8090": popdistds with one store, tried in turn
+  std::string user;                      ///< the Unix user that popdist-join runs as
+  std::string agent;                     ///< popdist-agent
+  std::string program;                   ///< popdist-join
+  /// As whom, read anew for each attempt.
+  std::function<Result<joining::Connect>(const std::string& controller)> connect;
 };
 
 /// Lives on the loop's thread.
@@ -50,6 +52,10 @@ class ControllerLink {
   void start() { attempt(); }
 
   bool isOpen() const { return is_open_; }
+  /// The one that it speaks with, or tries to.
+  const std::string& controller() const {
+    return settings_.controllers[attempts_ % settings_.controllers.size()];
+  }
 
   /// A HostReport, encoded. Dropped if it is not open.
   void send(std::string_view report);
@@ -85,7 +91,9 @@ class ControllerLink {
   std::unique_ptr<wire::MessageStream> stream_;
   bool is_open_ = false;
   bool is_confirmed_ = false;
-  std::string last_note_;  ///< in the log; the same again is not written
+  std::size_t attempts_ = 0;  ///< that have failed, or ended
+  std::map<std::string, std::string>
+      last_notes_;  ///< in the log, by controller; the same again is not written
   std::chrono::milliseconds delay_;
   SplitMix64 random_;
   std::optional<TimerId> timer_;

@@ -6,6 +6,7 @@
 
 #include "agent/service/command_options.h"
 #include "agent/service/inventory.h"
+#include "common/base/text.h"
 #include "common/os/place.h"
 #include "common/sys/host_name.h"
 #include "common/sys/own_program.h"
@@ -32,8 +33,9 @@ Result<joining::Connect> connectTo(const std::string& controller, const std::str
 }  // namespace
 
 void addJoinOptions(CLI::App& app, JoinOptions& options) {
-  app.add_option("--controller", options.controller, "join the cluster of the popdistd there")
-      ->type_name("HOST:PORT");
+  app.add_option("--controller", options.controller,
+                 "join the cluster of the popdistd there; several have one store")
+      ->type_name("HOST:PORT[,...]");
   app.add_option("--name", options.name,
                  "name of this host in the cluster, as in its certificate (default: uname -n)")
       ->type_name("NAME");
@@ -52,10 +54,13 @@ Status checkJoinOptions(const JoinOptions& options, bool has_tls) {
     if (options.name.empty() && options.slots == 0 && options.state.empty()) return {};
     return invalidArgument("--name, --slots and --state need --controller HOST:PORT, the cluster to join");
   }
-  POP_ASSIGN_OR_RETURN(const os::Place place, os::parsePlace("--controller", options.controller));
   if (Status valid = tls::checkHostName(nameOf(options)); !valid.ok())
     return invalidArgument("--name: " + valid.message());
-  return checkJoining(place.address, has_tls);
+  for (const std::string& controller : split(options.controller, ',')) {
+    POP_ASSIGN_OR_RETURN(const os::Place place, os::parsePlace("--controller", controller));
+    POP_RETURN_IF_ERROR(checkJoining(place.address, has_tls));
+  }
+  return {};
 }
 
 Result<JoinSettings> joinSettings(const JoinOptions& options, const std::string& tls_directory,
@@ -64,11 +69,11 @@ Result<JoinSettings> joinSettings(const JoinOptions& options, const std::string&
   POP_ASSIGN_OR_RETURN(settings.inventory, takeInventory(nameOf(options), options.slots, agent_port));
   settings.state = options.state.empty() ? defaultState(self) : options.state;
   settings.runner = options.runner.empty() ? sys::ownProgram("popdist-runner") : options.runner;
-  settings.link = {.controller = options.controller,
+  settings.link = {.controllers = split(options.controller, ','),
                    .user = self.uid == 0 ? kPowerless : self.name,
                    .agent = sys::ownProgram("popdist-agent"),
                    .program = sys::ownProgram("popdist-join"),
-                   .connect = [controller = options.controller, tls_directory] {
+                   .connect = [tls_directory](const std::string& controller) {
                      return connectTo(controller, tls_directory);
                    }};
   return settings;

@@ -49,6 +49,7 @@ JoinedHost::~JoinedHost() {
 Status JoinedHost::start() {
   POP_RETURN_IF_ERROR(directories_.prepare());
   POP_ASSIGN_OR_RETURN(cluster_, directories_.cluster());
+  POP_ASSIGN_OR_RETURN(epoch_, directories_.epoch());
   runners_.setCluster(cluster_);
   link_.start();
   return {};
@@ -65,6 +66,7 @@ void JoinedHost::sayJoins() {
   v1::HostJoins& joins = *report.mutable_joins();
   joins = settings_.inventory;
   joins.set_cluster_id(cluster_);
+  joins.set_epoch(epoch_);
   joins.set_clock_ms(clockMs());
   for (v1::HeldRunner& runner : runners_.held()) *joins.add_runners() = std::move(runner);
   link_.send(report.SerializeAsString());
@@ -100,14 +102,19 @@ void JoinedHost::obey(std::string_view encoded) {
 
 // What has happened since HostJoins was of the cluster that it named.
 void JoinedHost::welcome(const v1::HostWelcome& welcome) {
-  if (const Status entered = directories_.enter(welcome.cluster_id()); !entered.ok())
+  // It was stopped for long, and another has taken over.
+  if (welcome.cluster_id() == cluster_ && welcome.epoch() < epoch_)
+    return link_.reject("it is a popdistd of the past: its epoch is " + std::to_string(welcome.epoch()) +
+                        ", and this host has seen " + std::to_string(epoch_));
+  if (const Status entered = directories_.enter(welcome.cluster_id(), welcome.epoch()); !entered.ok())
     return link_.reject(entered.message());
+  epoch_ = welcome.epoch();
   link_.confirm();
   is_welcome_ = true;
   if (welcome.cluster_id() != cluster_) since_joins_.clear();
   cluster_ = welcome.cluster_id();
   runners_.setCluster(cluster_);
-  log::info("joined the cluster " + cluster_ + " at " + settings_.link.controller + " as " +
+  log::info("joined the cluster " + cluster_ + " at " + link_.controller() + " as " +
             inQuotes(settings_.inventory.name()));
   for (const v1::HostReport& state : std::exchange(since_joins_, {})) report(state);
   heartbeat_ = std::chrono::milliseconds(

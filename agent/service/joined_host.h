@@ -61,7 +61,8 @@ class JoinedHost {
   const std::function<bool(const std::string&)> runs_job_;
   const RunnerDirectories directories_;
   ZombieReaper reaper_;
-  std::string cluster_;  ///< the last one
+  std::string cluster_;      ///< the last one
+  std::uint64_t epoch_ = 0;  ///< the largest of its popdistds
   bool is_welcome_ = false;
   std::vector<v1::HostReport> since_joins_;  ///< what HostJoins does not tell yet
   std::chrono::milliseconds heartbeat_{0};

@@ -113,13 +113,26 @@ Result<std::string> RunnerDirectories::cluster() const {
                     "no more known here");
 }
 
-Status RunnerDirectories::enter(const std::string& cluster) const {
+Result<std::uint64_t> RunnerDirectories::epoch() const {
+  const Result<std::string> text = sys::readFile(state_ + "/cluster");
+  if (text.code() == Code::kNotFound) return std::uint64_t{0};
+  if (!text.ok()) return text.status();
+  const std::vector<std::string> lines = split(text.value(), '\n');
+  if (lines.size() < 2 || lines[1].empty()) return std::uint64_t{0};  // of an older version
+  const Result<std::int64_t> epoch = parseInteger(lines[1]);
+  if (epoch.ok() && epoch.value() >= 0) return static_cast<std::uint64_t>(epoch.value());
+  return Status(Code::kDataLoss, state_ + "/cluster has no epoch in its second line: remove that line");
+}
+
+Status RunnerDirectories::enter(const std::string& cluster, std::uint64_t epoch) const {
   if (!isClusterId(cluster))
     return invalidArgument("popdistd calls its cluster " + inQuotes(cluster.substr(0, kLongestClusterId)) +
                            ", which cannot be the name of a directory");
   POP_RETURN_IF_ERROR(makeOwn(directoryOf(cluster)));
   const Result<std::string> last = this->cluster();
-  return last.ok() && last.value() == cluster ? Status() : replace(state_ + "/cluster", cluster + '\n');
+  const Result<std::uint64_t> last_epoch = this->epoch();
+  if (last.ok() && last.value() == cluster && last_epoch.ok() && last_epoch.value() == epoch) return {};
+  return replace(state_ + "/cluster", cluster + '\n' + std::to_string(epoch) + '\n');
 }
 
 std::string RunnerDirectories::pathOf(const RunnerId& id) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The directories of the runners that the cluster's daemon has had started on this host:
 //
-//   STATE/cluster                         the cluster that this host was in last
+//   STATE/cluster                         the cluster that this host was in last, and its popdistd's epoch
 //   STATE/jobs/CLUSTER/JOB.ATTEMPT/       a runner's, for the job's user alone
 //
 // What is above a runner's directory is the service's: nobody else can make, replace or list anything there.
@@ -39,8 +39,11 @@ class RunnerDirectories {
 
   /// The cluster that this host was in last; empty: none.
   Result<std::string> cluster() const;
-  /// Remembers it and makes its directory. kInvalidArgument: the name cannot be one of a directory.
-  Status enter(const std::string& cluster) const;
+  /// The largest of that cluster; 0: none is known.
+  Result<std::uint64_t> epoch() const;
+  /// Remembers both and makes the cluster's directory. kInvalidArgument: the name cannot be one of a
+  /// directory.
+  Status enter(const std::string& cluster, std::uint64_t epoch) const;
 
   std::string pathOf(const RunnerId& id) const;
 

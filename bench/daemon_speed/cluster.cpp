@@ -30,7 +30,7 @@ PopCluster::PopCluster() : port_(testing::freePort()) {
   std::filesystem::permissions(path(""), std::filesystem::perms(0711));  // the jobs' user passes
 }
 
-Status PopCluster::startDaemon(const std::string& programs) {
+Status PopCluster::startDaemon(const std::string& programs, const std::string& etcd) {
   const Result<double> made = timeOf({programs + "/popdist-agent", "init-tls", "--dir", tls(), "--host",
                                       "localhost+127.0.0.1+h0", "--user", "bench"});
   if (!made.ok()) return made.status();
@@ -38,9 +38,14 @@ Status PopCluster::startDaemon(const std::string& programs) {
     std::filesystem::rename(path("tls/host-localhost") + end, path("tls/host") + end);
   std::ofstream(path("users")) << "bench = " << unixUser() << '\n';
   const std::string address = "127.0.0.1:" + std::to_string(port_);
-  POP_ASSIGN_OR_RETURN(daemon_, Served::start({programs + "/popdistd", "--http", "none", "--tls", tls(),
-                                               "--state", path("state"), "--listen", address},
-                                              path("popdistd.log")));
+  std::vector<std::string> command{programs + "/popdistd", "--http",   "none", "--tls", tls(), "--state",
+                                   path("state"),          "--listen", address};
+  if (!etcd.empty())
+    for (const std::string& word :
+         {std::string("--etcd"), etcd, std::string("--etcd-prefix"), "/bench-" + std::to_string(port_),
+          std::string("--advertise"), std::string("localhost")})
+      command.push_back(word);
+  POP_ASSIGN_OR_RETURN(daemon_, Served::start(command, path("popdistd.log")));
   const DaemonClient client(*this);
   if (!testing::waitUntil([&] { return client.serves(); }, kStartLimit))
     return internalError("popdistd does not serve: " + testing::fileText(path("popdistd.log")));

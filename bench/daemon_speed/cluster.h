@@ -15,8 +15,9 @@ class PopCluster {
  public:
   PopCluster();
 
-  /// `programs`: the directory of ours. Returns when the daemon serves.
-  Status startDaemon(const std::string& programs);
+  /// `programs`: the directory of ours. `etcd`: where its store is, under a prefix of its own; empty: in a
+  /// file. Returns when the daemon serves.
+  Status startDaemon(const std::string& programs, const std::string& etcd);
   /// Returns when a host with so many slots has joined.
   Status startHost(const std::string& programs, int slots);
 

@@ -18,7 +18,7 @@ constexpr int kSlots = 4;
 
 Status measureIdle(const DaemonOptions& options, DaemonFigures& all) {
   PopCluster cluster;
-  POP_RETURN_IF_ERROR(cluster.startDaemon(options.programs));
+  POP_RETURN_IF_ERROR(cluster.startDaemon(options.programs, options.etcd));
   POP_RETURN_IF_ERROR(cluster.startHost(options.programs, kSlots));
   showProgress("records");
   POP_RETURN_IF_ERROR(makeRecords(cluster, options.calls(options.records)));

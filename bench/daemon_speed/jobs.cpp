@@ -97,7 +97,7 @@ void report(const DaemonOptions& options, const std::vector<double>& few, const 
 Status measureJobs(const DaemonOptions& options, DaemonFigures& all) {
   PopCluster few, many;
   for (PopCluster* const each : {&few, &many}) {
-    POP_RETURN_IF_ERROR(each->startDaemon(options.programs));
+    POP_RETURN_IF_ERROR(each->startDaemon(options.programs, options.etcd));
     POP_RETURN_IF_ERROR(each->startHost(options.programs, kSlots));
   }
   showProgress("records");

@@ -43,7 +43,7 @@ Result<double> launchOnce(const DaemonClient& client) {
 
 Status measureLaunch(const DaemonOptions& options, DaemonFigures& all) {
   PopCluster cluster;
-  POP_RETURN_IF_ERROR(cluster.startDaemon(options.programs));
+  POP_RETURN_IF_ERROR(cluster.startDaemon(options.programs, options.etcd));
   POP_RETURN_IF_ERROR(cluster.startHost(options.programs, kSlots));
   SlurmCluster slurm;
   const Status slurm_runs = options.peers ? slurm.start() : internalError("not asked for");

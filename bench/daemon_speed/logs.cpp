@@ -37,7 +37,7 @@ Result<Replay> replay(const DaemonClient& client, std::int64_t job) {
 // Lines of 80 bytes.
 Status measureLogs(const DaemonOptions& options, DaemonFigures& all) {
   PopCluster cluster;
-  POP_RETURN_IF_ERROR(cluster.startDaemon(options.programs));
+  POP_RETURN_IF_ERROR(cluster.startDaemon(options.programs, options.etcd));
   POP_RETURN_IF_ERROR(cluster.startHost(options.programs, 1));
   const DaemonClient client(cluster);
   if (!client.serves()) return internalError("popdistd does not answer");

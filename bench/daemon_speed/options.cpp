@@ -16,6 +16,7 @@ void bind(CLI::App& app, DaemonOptions& options, bool& no_peers) {
   app.add_option("--rounds", options.rounds, "rounds of each figure")->check(CLI::Range(1, 1000));
   app.add_option("--records", options.records, "ended jobs in the store of `jobs` and `idle`")
       ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--etcd", options.etcd, "popdistd has its store there, HOST:PORT, instead of in a file");
   app.add_flag("--no-peers", no_peers, "without Slurm");
   app.add_flag("--quick", options.quick, "does it work? few calls of each, one round, without Slurm");
 }

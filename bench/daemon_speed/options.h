@@ -13,6 +13,7 @@ struct DaemonOptions {
   std::vector<std::string> measures{"submit", "jobs", "launch", "watch", "logs", "idle"};
   int rounds = 5;
   int records = 10'000;  // of ended jobs
+  std::string etcd;      // where popdistd has its store; empty: in a file
   bool peers = true;
   bool quick = false;  // does it work? few calls of each
   bool help = false;

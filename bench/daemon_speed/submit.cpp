@@ -135,7 +135,7 @@ void report(const Sample& ours, const Sample& slurm, DaemonFigures& all) {
 
 Status measureSubmit(const DaemonOptions& options, DaemonFigures& all) {
   PopCluster cluster;
-  POP_RETURN_IF_ERROR(cluster.startDaemon(options.programs));
+  POP_RETURN_IF_ERROR(cluster.startDaemon(options.programs, options.etcd));
   SlurmCluster slurm;
   const Status slurm_runs = options.peers ? slurm.start() : internalError("not asked for");
   const bool with_slurm = isUsable(kSlurm, slurm_runs.ok() ? "" : slurm_runs.message());

@@ -115,7 +115,7 @@ std::vector<double> latenciesMs(const std::vector<Moment>& changes, const std::v
 
 Status measureWatch(const DaemonOptions& options, DaemonFigures& all) {
   PopCluster cluster;
-  POP_RETURN_IF_ERROR(cluster.startDaemon(options.programs));
+  POP_RETURN_IF_ERROR(cluster.startDaemon(options.programs, options.etcd));
   const DaemonClient client(cluster);
   if (!client.serves()) return internalError("popdistd does not answer");
   const double before_mib = residentMibOf(cluster.daemonPid());

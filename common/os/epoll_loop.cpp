@@ -167,6 +167,7 @@ struct EpollLoop::Impl {
     round.resize(kMaxEvents);
     const int count = ::epoll_wait(epoll.get(), round.data(), kMaxEvents, timeoutMs());
     round.resize(static_cast<std::size_t>(std::max(count, 0)));
+    if (first) first();
     // Tasks first: a thread that posts a task and then closes a descriptor expects the task to run before the
     // close is seen.
     runPosted();
@@ -196,6 +197,7 @@ struct EpollLoop::Impl {
   std::thread::id thread;    ///< that runs the loop; under the mutex
   std::vector<Task> posted;  ///< under the mutex
   std::vector<Task> last;    ///< of postLast
+  Task first;                ///< of beginTurnsWith
   int turns_before_last = 0;
   std::map<TimerKey, Task> queue;
   std::unordered_map<std::uint64_t, Clock::time_point> due_times;
@@ -232,6 +234,10 @@ void EpollLoop::post(std::function<void()> task) {
 
 void EpollLoop::postLast(std::function<void()> task) {
   impl_->last.push_back(std::move(task));
+}
+
+void EpollLoop::beginTurnsWith(std::function<void()> task) {
+  impl_->first = std::move(task);
 }
 
 TimerId EpollLoop::postAfter(std::chrono::milliseconds delay, std::function<void()> task) {

@@ -27,6 +27,9 @@ class EpollLoop final : public Loop {
   /// done once for several events that arrive together. From the loop's thread.
   void postLast(std::function<void()> task);
 
+  /// Runs `task` in each turn, before anything else that the turn brings. From the loop's thread.
+  void beginTurnsWith(std::function<void()> task);
+
   TimerId postAfter(std::chrono::milliseconds delay, std::function<void()> task) override;
   void cancel(TimerId timer) override;
   Clock::time_point now() const override { return Clock::now(); }

@@ -5,14 +5,21 @@
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 #include <grpcpp/support/client_interceptor.h>
+#include <poll.h>
 
+#include <array>
 #include <utility>
 #include <vector>
+
+#include "common/base/text.h"
+#include "common/os/name_lookup.h"
+#include "common/os/place.h"
 
 namespace pop::popctl {
 namespace {
 
 constexpr int kMostMessageBytes = 128 << 20;
+constexpr int kLookUpMs = 5'000;
 constexpr int kKeepaliveMs = 15'000;
 constexpr int kKeepaliveTimeoutMs = 10'000;
 
@@ -34,8 +41,48 @@ std::shared_ptr<grpc::ChannelCredentials> credentials(const std::optional<tls::T
   return grpc::SslCredentials({files->authority_pem, files->key_pem, files->certificate_pem});
 }
 
+// The addresses of HOST:PORT, with the port; none: it has none.
+std::vector<std::string> lookUp(const std::string& text) {
+  const Result<os::Place> place = os::parsePlace("--server", text);
+  if (!place.ok()) return {};
+  const os::NameLookup lookup(place.value().address, place.value().port);
+  if (lookup.event() >= 0) {
+    pollfd ready{.fd = lookup.event(), .events = POLLIN, .revents = 0};
+    ::poll(&ready, 1, kLookUpMs);
+  }
+  const Result<std::vector<os::Address>> addresses = lookup.addresses();
+  std::vector<std::string> all;
+  if (!addresses.ok()) return all;
+  for (const os::Address& each : addresses.value()) {
+    const std::string numeric = os::numeric(each);
+    all.push_back((numeric.find(':') == std::string::npos ? numeric : '[' + numeric + ']') + ':' +
+                  std::to_string(place.value().port));
+  }
+  return all;
+}
+
+// gRPC takes one name, or several numeric addresses of one kind, which it tries in their order.
 std::string targetOf(const std::string& address) {
-  return address.starts_with("unix:") ? address : "dns:///" + address;
+  if (address.starts_with("unix:")) return address;
+  const std::vector<std::string> places = split(address, ',');
+  if (places.size() == 1) return "dns:///" + address;
+  std::array<std::vector<std::string>, 2> found;  // IPv4, IPv6
+  for (const std::string& place : places) {
+    for (const std::string& numeric : lookUp(place)) found[numeric.front() == '[' ? 1 : 0].push_back(numeric);
+  }
+  if (!found[0].empty()) return "ipv4:" + join(found[0], ",");
+  if (!found[1].empty()) return "ipv6:" + join(found[1], ",");
+  return "dns:///" + places.front();  // gRPC says what is wrong with it
+}
+
+grpc::ChannelArguments argumentsFor(const Server& server) {
+  grpc::ChannelArguments all = arguments();
+  const std::size_t comma = server.address.find(',');
+  if (comma == std::string::npos) return all;
+  const Result<os::Place> first = os::parsePlace("--server", server.address.substr(0, comma));
+  // Whichever answers may be passing on to the one that leads: its certificate names all of them.
+  if (first.ok()) all.SetSslTargetNameOverride(first.value().address);
+  return all;
 }
 
 // Says in each call who asks, besides a certificate.
@@ -73,11 +120,11 @@ class SaysWhoFactory final : public grpc::experimental::ClientInterceptorFactory
 std::shared_ptr<grpc::Channel> channelTo(const Server& server) {
   const std::string target = targetOf(server.address);
   if (server.token.empty() && server.api_user_id.empty() && server.api_access_key.empty())
-    return grpc::CreateCustomChannel(target, credentials(server.tls), arguments());
+    return grpc::CreateCustomChannel(target, credentials(server.tls), argumentsFor(server));
   std::vector<std::unique_ptr<grpc::experimental::ClientInterceptorFactoryInterface>> factories;
   factories.push_back(std::make_unique<SaysWhoFactory>(server));
-  return grpc::experimental::CreateCustomChannelWithInterceptors(target, credentials(server.tls), arguments(),
-                                                                 std::move(factories));
+  return grpc::experimental::CreateCustomChannelWithInterceptors(target, credentials(server.tls),
+                                                                 argumentsFor(server), std::move(factories));
 }
 
 // UNAUTHENTICATED has no code of ours.

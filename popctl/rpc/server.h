@@ -12,7 +12,7 @@
 namespace pop::popctl {
 
 struct Server {
-  std::string address;               ///< "HOST:PORT", or "unix:PATH"
+  std::string address;               ///< "HOST:PORT", several "H0:PORT,H1:PORT", or "unix:PATH"
   std::optional<tls::TlsFiles> tls;  ///< the user's; missing: without TLS
   std::string token;                 ///< "pop_…"; empty: none
   std::string api_user_id;           ///< V-IPU's, with the next; empty: none

@@ -15,6 +15,7 @@ constexpr std::chrono::milliseconds kTick{1000};
 
 // Revisions of one life of the daemon are above those of all lives before.
 constexpr int kEpochShift = 32;
+constexpr std::uint64_t kMostEpoch = 1U << 31;
 
 Result<std::int64_t> numberIn(Store& store, const char* key, std::int64_t if_missing) {
   POP_ASSIGN_OR_RETURN(const std::optional<std::string> text, store.meta(key));
@@ -170,6 +171,7 @@ void DaemonCore::about(const Caller& caller, v1::Nothing, Reply<v1::AboutReply> 
   about.set_user(caller.user);
   about.set_role(caller.role);
   about.set_known_by(caller.known_by);
+  about.set_leader(settings_.leader);
   about.set_revision(revisions_.current());
   if (!load_problem_.ok()) about.add_warnings("the store could not be read: " + load_problem_.message());
   if (const Status& last = commits_.last(); !last.ok())
@@ -227,6 +229,7 @@ Status DaemonCore::joined(const v1::HostJoins& joins, const std::string& address
     return invalidArgument("a host must have a name, without control characters");
   // It would be told to kill what nobody knows.
   if (!load_problem_.ok()) return unavailable("popdistd cannot read its store: " + load_problem_.message());
+  if (joins.cluster_id() == cluster_id_ && joins.epoch() > epoch_) return riseAbove(joins.epoch());
   POP_RETURN_IF_ERROR(hosts_.joined(joins, address, channel));
   v1::HostOrder order;
   v1::HostWelcome& welcome = *order.mutable_welcome();
@@ -242,6 +245,19 @@ Status DaemonCore::joined(const v1::HostJoins& joins, const std::string& address
   lives_.hostJoined(*hosts_.find(joins.name()), runners, std::exchange(next_job_id_, first_free));
   commits_.wrote(store_.putMeta("next_job_id", std::to_string(next_job_id_)));
   return {};
+}
+
+// Durably first: a popdistd that does not lead any more cannot, and the host refuses it for ever.
+Status DaemonCore::riseAbove(std::uint64_t epoch) {
+  if (epoch >= kMostEpoch)
+    return invalidArgument("the host's epoch, " + std::to_string(epoch) +
+                           ", cannot be: there were not so many starts");
+  rising_to_ = std::max(rising_to_, epoch + 1);
+  commits_.wrote(store_.putMeta("epoch", std::to_string(rising_to_)));
+  commits_.whenDurable([this](const Status& status) {
+    if (status.ok()) epoch_ = std::max(epoch_, rising_to_);
+  });
+  return unavailable("popdistd's store is older than what this host has seen: it catches up, so join again");
 }
 
 // No job gets the number of one that only a host knows.

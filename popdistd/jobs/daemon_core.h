@@ -39,6 +39,7 @@ struct CoreSettings {
   PodSettings pods;
   queue::Rules queue;
   VipuServer vipu_server;
+  std::string leader;  ///< its own address, as leader of several; empty: it is alone
   std::function<void(const std::string& line)>
       audit;  ///< what admins have done by force; null: nobody reads it
   /// The store cannot be read any more: what is in memory is not the truth, and the process is to end.
@@ -103,6 +104,8 @@ class DaemonCore final : public Api, public HostGate {
   void storeFailed(const Status& why);
   void tick();
   void forgetOldJobs();
+  /// A host has seen a larger epoch than ours: of a copy of the store that is newer than this one.
+  Status riseAbove(std::uint64_t epoch);
   /// kFailedPrecondition: it has not ended, or may still use a partition.
   Status mayForget(const Job& job);
   void forgetNow(const Job& job);
@@ -133,7 +136,8 @@ class DaemonCore final : public Api, public HostGate {
   const CoreSettings settings_;
   VipuServer vipu_server_;
   const std::string cluster_id_;
-  const std::uint64_t epoch_;
+  std::uint64_t epoch_;
+  std::uint64_t rising_to_ = 0;  ///< the next epoch, until it is durable
   const std::chrono::system_clock::time_point started_;
   Revisions revisions_;
   Commits commits_;

@@ -71,6 +71,9 @@ class Database {
   /// For messages.
   const std::string& name() const { return name_; }
 
+  /// For other files of this folder that call SQLite.
+  sqlite3* handle() const { return connection_.get(); }
+
  private:
   struct Close {
     void operator()(sqlite3* connection) const;

@@ -7,6 +7,7 @@
 
 #include "common/base/check.h"
 #include "common/base/text.h"
+#include "popdistd/store/log_sequence.h"
 #include "popdistd/store/sqlite_errors.h"
 #include "popdistd/store/sqlite_file.h"
 #include "popdistd/store/sqlite_schema.h"
@@ -52,10 +53,25 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::inMemory() {
   return std::unique_ptr<SqliteStore>(new SqliteStore({}, std::move(database), {}));
 }
 
+Result<std::unique_ptr<SqliteStore>> SqliteStore::replica(sys::Fd lock, Database database, std::string path,
+                                                          std::unique_ptr<ChangeLog> log) {
+  std::unique_ptr<SqliteStore> store(new SqliteStore(std::move(lock), std::move(database), std::move(path)));
+  POP_ASSIGN_OR_RETURN(store->sequence_, logSequence(store->database_));
+  store->log_ = std::move(log);
+  return store;
+}
+
+Status SqliteStore::beginTurn() {
+  POP_RETURN_IF_ERROR(database_.run("BEGIN IMMEDIATE"));
+  if (!log_) return {};
+  POP_ASSIGN_OR_RETURN(recorder_, ChangeRecorder::begin(database_));
+  return {};
+}
+
 Status SqliteStore::write(const std::function<Status()>& write) {
   POP_RETURN_IF_ERROR(failed_);
   if (!database_.inTransaction()) {
-    Status begun = database_.run("BEGIN IMMEDIATE");
+    Status begun = beginTurn();
     if (!begun.ok()) return failTurn(std::move(begun));
   }
   Status status = write();
@@ -66,6 +82,7 @@ Status SqliteStore::write(const std::function<Status()>& write) {
 // SQLite may have rolled back itself. Whether it has or not, nothing of the turn may remain: later writes of
 // the turn alone would be half of it.
 Status SqliteStore::failTurn(Status status) {
+  recorder_.reset();
   if (database_.inTransaction()) (void)database_.run("ROLLBACK");
   failed_ = status;
   return status;
@@ -74,6 +91,28 @@ Status SqliteStore::failTurn(Status status) {
 Status SqliteStore::commit() {
   if (!failed_.ok()) return std::exchange(failed_, Status());
   if (!database_.inTransaction()) return {};
+  if (!recorder_ || recorder_->isEmpty()) {
+    recorder_.reset();
+    return commitHere();
+  }
+  Status status = commitByLog();
+  recorder_.reset();
+  if (!status.ok() && database_.inTransaction()) (void)database_.run("ROLLBACK");
+  return status;
+}
+
+// What is in the log counts, whatever becomes of this file.
+Status SqliteStore::commitByLog() {
+  POP_RETURN_IF_ERROR(setLogSequence(database_, sequence_ + 1));
+  POP_ASSIGN_OR_RETURN(const std::string changes, recorder_->changes());
+  POP_RETURN_IF_ERROR(log_->append(sequence_ + 1, changes));
+  ++sequence_;
+  Status status = commitHere();
+  status.ok() ? log_->kept(sequence_, changes.size()) : log_->diverged(status);
+  return status;
+}
+
+Status SqliteStore::commitHere() {
   Status status = database_.run("COMMIT");
   if (!status.ok() && database_.inTransaction()) (void)database_.run("ROLLBACK");
   return status;

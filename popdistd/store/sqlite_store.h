@@ -5,6 +5,8 @@
 // The first write of a turn begins the transaction that commit() ends. A write that is refused leaves the
 // turn as it was; one that fails (no space, a damaged file) undoes the turn: further writes and commit() have
 // that error too, then a new turn begins.
+//
+// With a log, commit() gives it the turn's changes first, and the file need not survive this machine.
 #pragma once
 
 #include <functional>
@@ -13,6 +15,8 @@
 #include <utility>
 
 #include "common/sys/fd.h"
+#include "popdistd/store/change_log.h"
+#include "popdistd/store/sqlite_changes.h"
 #include "popdistd/store/sqlite_database.h"
 #include "popdistd/store/store.h"
 
@@ -27,6 +31,11 @@ class SqliteStore final : public Store {
 
   /// The same without a disk: what is committed lives as long as the object.
   static Result<std::unique_ptr<SqliteStore>> inMemory();
+
+  /// The copy of a store whose truth is elsewhere: a file that openStoreFile() has opened, with all that is
+  /// in `log`. `lock`: takeStateDirectory().
+  static Result<std::unique_ptr<SqliteStore>> replica(sys::Fd lock, Database database, std::string path,
+                                                      std::unique_ptr<ChangeLog> log);
 
   Result<std::optional<std::string>> meta(std::string_view key) override;
   Result<std::vector<v1::JobRecord>> jobs() override;
@@ -67,13 +76,19 @@ class SqliteStore final : public Store {
   // Within the turn's transaction; decides by the error whether the turn goes on.
   Status write(const std::function<Status()>& write);
   Status failTurn(Status status);
+  Status beginTurn();
+  Status commitHere();
+  Status commitByLog();
   // Runs `look` on what is committed.
   Status lookAtCommitted(const std::function<Status(Database&)>& look);
 
   sys::Fd lock_;      // goes after the database
   std::string path_;  // empty: in memory
   Database database_;
-  Status failed_;  // what has undone this turn
+  Status failed_;                           // what has undone this turn
+  std::unique_ptr<ChangeLog> log_;          // null: the file is all there is
+  std::int64_t sequence_ = 0;               // of the last entry in the log
+  std::optional<ChangeRecorder> recorder_;  // of this turn; goes before the database
 };
 
 }  // namespace pop::popdistd

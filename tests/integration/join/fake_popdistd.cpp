@@ -47,7 +47,7 @@ class FakePopdistd::Impl final : public v1::Hosts::Service {
       return {grpc::StatusCode::PERMISSION_DENIED, "not a name of its certificate"};
     v1::HostOrder welcome;
     welcome.mutable_welcome()->set_cluster_id(setup_.cluster);
-    welcome.mutable_welcome()->set_epoch(1);
+    welcome.mutable_welcome()->set_epoch(setup_.epoch);
     welcome.mutable_welcome()->set_heartbeat_ms(setup_.heartbeat_ms);
     stream->Write(welcome);
     enter(name, stream, first);

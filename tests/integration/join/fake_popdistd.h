@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,6 +24,7 @@ struct FakePopdistdSetup {
   std::string key;
   std::string cluster = "c1";
   int heartbeat_ms = 200;
+  std::uint64_t epoch = 1;
   std::string refusal;  ///< of every host; empty: welcome
 };
 

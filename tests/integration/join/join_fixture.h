@@ -97,9 +97,9 @@ class JoinTest : public ::testing::Test {
              const std::string& prefix = "") {
     const std::string command =
         "exec " + prefix + POP_BIN_DIR "/popdist-agent serve --listen 127.0.0.1:0 --spares 0" + options +
-        " --controller 127.0.0.1:" + std::to_string(controller) + " --name " + name + " --slots 3 --state " +
-        path(name + ".state") + " --runner-program " POP_FAKE_RUNNER_PATH " >" + path(name + ".log") +
-        " 2>&1 </dev/null";
+        " --controller 127.0.0.1:" + std::to_string(controller) + other_controllers_ + " --name " + name +
+        " --slots 3 --state " + path(name + ".state") + " --runner-program " POP_FAKE_RUNNER_PATH " >" +
+        path(name + ".log") + " 2>&1 </dev/null";
     Result<os::HelperProgram> program =
         os::HelperProgram::start({"/bin/sh", "-c", command}, {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
     ASSERT_TRUE(program.ok()) << program.status().message();
@@ -192,6 +192,8 @@ class JoinTest : public ::testing::Test {
     const std::size_t at = text.find("RssAnon:");
     return at == std::string::npos ? -1 : std::atol(text.c_str() + at + 8);
   }
+
+  std::string other_controllers_;  ///< ",127.0.0.1:PORT": besides the one that serve() gets
 
  private:
   struct Service {

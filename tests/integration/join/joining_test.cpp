@@ -45,6 +45,31 @@ TEST_F(JoinTest, JoinsByItselfWhenPopdistdComes) {
   EXPECT_LT(std::chrono::steady_clock::now() - there, std::chrono::seconds(6)) << "the longest pause is 5 s";
 }
 
+// Another has taken over while it was stopped, and has a larger epoch.
+TEST_F(JoinTest, RefusesAPopdistdOfThePast) {
+  auto controller = popdistd({.epoch = 7});
+  const int port = controller->port();
+  serve("h0", *controller);
+  joins(*controller, "h0");
+  ASSERT_TRUE(waitForLog("h0", "joined the cluster")) << logOf("h0");
+  controller.reset();
+  controller = popdistd({.port = port, .epoch = 6});
+  ASSERT_TRUE(waitForLog("h0", "popdistd of the past")) << logOf("h0");
+  controller.reset();
+  controller = popdistd({.port = port, .cluster = "c2", .epoch = 1});
+  ASSERT_TRUE(waitForLog("h0", "joined the cluster c2")) << "another cluster has its own\n" << logOf("h0");
+}
+
+TEST_F(JoinTest, GoesToTheNextOfSeveralWhenOneIsGone) {
+  const auto second = popdistd({.epoch = 2});
+  auto first = popdistd();
+  other_controllers_ = ",127.0.0.1:" + std::to_string(second->port());
+  serve("h0", *first);
+  joins(*first, "h0");
+  first.reset();
+  EXPECT_EQ(joins(*second, "h0").epoch(), 1u);
+}
+
 // What ran before goes on meanwhile.
 TEST_F(JoinTest, ComesBackWithItsRunners) {
   auto controller = popdistd();

@@ -28,11 +28,24 @@ class RunnerDirectoriesTest : public ::testing::Test {
   RunnerDirectories directories_{state()};
 };
 
+TEST_F(RunnerDirectoriesTest, KeepTheEpochWithItsCluster) {
+  ASSERT_TRUE(directories_.prepare().ok());
+  EXPECT_EQ(directories_.epoch().value(), 0u);
+  ASSERT_TRUE(directories_.enter("c1", 7).ok());
+  EXPECT_EQ(directories_.epoch().value(), 7u);
+  ASSERT_TRUE(directories_.enter("c2", 2).ok());
+  EXPECT_EQ(directories_.epoch().value(), 2u);
+  std::ofstream(state() + "/cluster") << "c1\n";
+  EXPECT_EQ(directories_.epoch().value(), 0u) << "an older version has written it";
+  std::ofstream(state() + "/cluster") << "c1\nx\n";
+  EXPECT_EQ(directories_.epoch().code(), Code::kDataLoss);
+}
+
 TEST_F(RunnerDirectoriesTest, RememberTheClusterAndItsRunners) {
   ASSERT_TRUE(directories_.prepare().ok());
   EXPECT_EQ(directories_.cluster().value(), "");
   EXPECT_TRUE(directories_.list("")->empty());
-  ASSERT_TRUE(directories_.enter("c1").ok());
+  ASSERT_TRUE(directories_.enter("c1", 1).ok());
   const RunnerId late{"c1", 10, 1};
   const RunnerId early{"c1", 9, 2};
   ASSERT_TRUE(directories_.create(late, self()).ok());
@@ -41,6 +54,7 @@ TEST_F(RunnerDirectoriesTest, RememberTheClusterAndItsRunners) {
   const RunnerDirectories again(state());
   ASSERT_TRUE(again.prepare().ok());
   EXPECT_EQ(again.cluster().value(), "c1");
+  EXPECT_EQ(again.epoch().value(), 1u);
   EXPECT_THAT(again.list("c1").value(), ElementsAre(early, late));
   EXPECT_TRUE(again.list("c2")->empty());
   EXPECT_EQ(again.ownerOf(late).value(), ::geteuid());
@@ -51,7 +65,7 @@ TEST_F(RunnerDirectoriesTest, RememberTheClusterAndItsRunners) {
 
 TEST_F(RunnerDirectoriesTest, AreListedWithoutWhatIsNoRunners) {
   ASSERT_TRUE(directories_.prepare().ok());
-  ASSERT_TRUE(directories_.enter("c1").ok());
+  ASSERT_TRUE(directories_.enter("c1", 1).ok());
   for (const char* name : {"1.1", "1", "x.1", "1.-1", "01.1", "1.1.1", "1.99999999999"})
     std::filesystem::create_directory(state() + "/jobs/c1/" + name);
   EXPECT_THAT(directories_.list("c1").value(), ElementsAre(RunnerId{"c1", 1, 1}));
@@ -60,7 +74,7 @@ TEST_F(RunnerDirectoriesTest, AreListedWithoutWhatIsNoRunners) {
 TEST_F(RunnerDirectoriesTest, AreForTheirUsersOnly) {
   ::umask(0);
   ASSERT_TRUE(directories_.prepare().ok());
-  ASSERT_TRUE(directories_.enter("c1").ok());
+  ASSERT_TRUE(directories_.enter("c1", 1).ok());
   ASSERT_TRUE(directories_.create({"c1", 1, 1}, self()).ok());
   ::umask(022);
   struct stat status {};
@@ -78,15 +92,15 @@ TEST_F(RunnerDirectoriesTest, AreNotMadeWhereOthersCanWrite) {
   EXPECT_EQ(directories_.prepare().code(), Code::kPermissionDenied);
   std::filesystem::permissions(state() + "/jobs", std::filesystem::perms(0711));
   std::filesystem::create_symlink("/tmp", state() + "/jobs/c1");
-  EXPECT_EQ(directories_.enter("c1").code(), Code::kFailedPrecondition);
+  EXPECT_EQ(directories_.enter("c1", 1).code(), Code::kFailedPrecondition);
 }
 
 TEST_F(RunnerDirectoriesTest, AreOfClustersWithPlainNames) {
   ASSERT_TRUE(directories_.prepare().ok());
   for (const char* name : {"", ".", "..", "a/b", "a b", "c\n"})
-    EXPECT_EQ(directories_.enter(name).code(), Code::kInvalidArgument) << name;
-  EXPECT_EQ(directories_.enter(std::string(65, 'a')).code(), Code::kInvalidArgument);
-  EXPECT_TRUE(directories_.enter("0af3-9c_X").ok());
+    EXPECT_EQ(directories_.enter(name, 1).code(), Code::kInvalidArgument) << name;
+  EXPECT_EQ(directories_.enter(std::string(65, 'a'), 1).code(), Code::kInvalidArgument);
+  EXPECT_TRUE(directories_.enter("0af3-9c_X", 1).ok());
 }
 
 TEST_F(RunnerDirectoriesTest, SayWhatIsWrongWithTheState) {

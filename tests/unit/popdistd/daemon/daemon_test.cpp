@@ -198,6 +198,19 @@ TEST(DaemonOptions, AreRead) {
   EXPECT_EQ(options.log_level, log::Level::kDebug);
 }
 
+TEST(DaemonOptions, OfSeveralWithOneStoreAreRead) {
+  const auto parsed = parseDaemonOptions({"--etcd", "h0:2379,h1:2379", "--etcd-tls", "/t", "--etcd-prefix",
+                                          "/a/b/", "--advertise", "head", "--peer-address", "head2"});
+  ASSERT_TRUE(std::holds_alternative<DaemonOptions>(parsed));
+  const EtcdOptions& etcd = std::get<DaemonOptions>(parsed).etcd;
+  EXPECT_THAT(etcd.addresses, ::testing::ElementsAre("h0:2379", "h1:2379"));
+  EXPECT_EQ(etcd.tls_directory, "/t");
+  EXPECT_EQ(etcd.prefix, "/a/b");
+  EXPECT_EQ(etcd.peer_host, "head2");
+  const auto usual = std::get<DaemonOptions>(parseDaemonOptions({"--etcd", "h0:1", "--advertise", "head"}));
+  EXPECT_EQ(usual.etcd.peer_host, "head");
+}
+
 TEST(DaemonOptions, HaveDefaults) {
   const auto parsed = parseDaemonOptions({});
   const auto& options = std::get<DaemonOptions>(parsed);
@@ -209,8 +222,18 @@ TEST(DaemonOptions, HaveDefaults) {
 }
 
 TEST(DaemonOptions, ThatAreWrongAreRefused) {
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {"--listen", "8090"}, {"--http", "x"}, {"--log-level", "loud"}, {"--what"}, {"word"}}) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"--etcd", "h0"},
+                                             {"--etcd", "h0:1,"},
+                                             {"--etcd", "h0:1", "--etcd-prefix", "/"},
+                                             {"--etcd", "h0:1", "--etcd-prefix", "x"},
+                                             {"--etcd", "h0:1", "--dev"},
+                                             {"--etcd", "h0:1", "--listen", "127.0.0.1:0"},
+                                             {"--listen", "8090"},
+                                             {"--http", "x"},
+                                             {"--log-level", "loud"},
+                                             {"--what"},
+                                             {"word"}}) {
     const auto parsed = parseDaemonOptions(words);
     ASSERT_TRUE(std::holds_alternative<int>(parsed)) << words.front();
     EXPECT_EQ(std::get<int>(parsed), 2);

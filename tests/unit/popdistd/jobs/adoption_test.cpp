@@ -123,6 +123,29 @@ TEST_F(AdoptionTest, AJobThatAnOldStoreDoesNotKnowIsLeftAlone) {
   EXPECT_GT(submit(requestOf()), id);
 }
 
+// A copy of the store has the epoch of then: hosts would take popdistd for one of the past.
+TEST_F(AdoptionTest, AnOldStoreRisesAboveWhatAHostHasSeen) {
+  FakeHost& h0 = join("h0");
+  const auto epoch = [&] {
+    Answer<v1::AboutReply> about;
+    core_->about({"alice", ""}, {}, about.reply());
+    return about.value().epoch();
+  };
+  const std::uint64_t before = epoch();
+  h0.loseConnection();
+  h0.epoch = before + 5;
+  EXPECT_EQ(h0.join(*core_).code(), Code::kUnavailable);
+  h0.loseConnection(false);
+  advance(seconds(1));
+  EXPECT_EQ(epoch(), before + 6);
+  EXPECT_TRUE(h0.join(*core_).ok());
+  killDaemon();
+  startDaemon();
+  EXPECT_EQ(epoch(), before + 7) << "it is durable";
+  h0.epoch = std::uint64_t{1} << 40;
+  EXPECT_EQ(h0.join(*core_).code(), Code::kInvalidArgument);
+}
+
 // One walk: clients submit and cancel, runners emit and end, connections break, the daemon is killed between
 // any two tasks of its loop.
 class Walk : public AdoptionTest {

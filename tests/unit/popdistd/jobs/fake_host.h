@@ -68,6 +68,7 @@ class FakeHost {
     joins.set_num_cores(slots_);
     joins.set_agent_port(7571);
     joins.set_cluster_id(cluster_id);
+    joins.set_epoch(epoch);
     for (const auto& [id, runner] : runners) {
       v1::HeldRunner& held = *joins.add_runners();
       *held.mutable_key() = keyOf(id);
@@ -154,6 +155,7 @@ class FakeHost {
   std::set<std::string> agents_of;  ///< jobs whose agents run here, by the agents' id
   Status refuses;                   ///< not ok: to start runners
   std::string cluster_id;
+  std::uint64_t epoch = 0;  ///< that it says it has seen
   std::string boot_id = "boot1";
   int removed = 0;
 

@@ -30,9 +30,7 @@ class StoreBackupTest : public testing::StoreTest {
 
   const std::string copy_ = home_ / "copy.db";
 };
-INSTANTIATE_TEST_SUITE_P(Stores, StoreBackupTest,
-                         ::testing::Values(testing::Place::kDisk, testing::Place::kMemory),
-                         testing::placeName);
+INSTANTIATE_TEST_SUITE_P(Stores, StoreBackupTest, testing::kPlaces, testing::placeName);
 
 TEST_P(StoreBackupTest, HasAllThatIsCommitted) {
   put(jobRecord(1));

@@ -63,14 +63,37 @@ inline std::vector<std::int64_t> jobIds(popdistd::Store& store) {
   return ids;
 }
 
-enum class Place { kDisk, kMemory };
+enum class Place { kDisk, kMemory, kEtcd };
+
+#ifdef POP_STORE_IN_ETCD
+inline const auto kPlaces = ::testing::Values(Place::kEtcd);
+#else
+inline const auto kPlaces = ::testing::Values(Place::kDisk, Place::kMemory);
+#endif
+
+/// A store of the test's in etcd, and what is in it, read anew. Defined where there is an etcd.
+std::unique_ptr<popdistd::SqliteStore> openStoreInEtcd(const std::string& directory);
+void expectSameInEtcd(const std::string& directory, const std::string& other);
 
 /// What every store keeps to, wherever it is.
 class StoreTest : public ::testing::TestWithParam<Place> {
  protected:
   void SetUp() override {
-    store_ = GetParam() == Place::kDisk ? openStore(directory()) : popdistd::SqliteStore::inMemory().value();
+    store_ = open();
     ASSERT_NE(store_, nullptr);
+  }
+  // Whoever leads next has the same rows.
+  void TearDown() override {
+#ifdef POP_STORE_IN_ETCD
+    if (store_ != nullptr) expectSameInEtcd(directory(), home_ / "other");
+#endif
+  }
+  std::unique_ptr<popdistd::SqliteStore> open() const {
+#ifdef POP_STORE_IN_ETCD
+    return openStoreInEtcd(directory());
+#else
+    return GetParam() == Place::kDisk ? openStore(directory()) : popdistd::SqliteStore::inMemory().value();
+#endif
   }
   void put(const popdistd::v1::JobRecord& job) {
     const Status status = store_->putJob(job);
@@ -80,14 +103,16 @@ class StoreTest : public ::testing::TestWithParam<Place> {
     const Status status = store_->commit();
     EXPECT_TRUE(status.ok()) << status.message();
   }
-  std::string directory() const { return home_ / "state"; }
+  std::string directory() const {
+    return home_ / "state";
+  }
 
   TempDir home_;
   std::unique_ptr<popdistd::SqliteStore> store_;
 };
 
 inline std::string placeName(const ::testing::TestParamInfo<Place>& info) {
-  return info.param == Place::kDisk ? "OnDisk" : "InMemory";
+  return info.param == Place::kDisk ? "OnDisk" : info.param == Place::kMemory ? "InMemory" : "InEtcd";
 }
 
 }  // namespace pop::testing

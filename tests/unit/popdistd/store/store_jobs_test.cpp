@@ -15,9 +15,7 @@ using ::testing::IsEmpty;
 using testing::jobRecord;
 
 class StoreJobsTest : public testing::StoreTest {};
-INSTANTIATE_TEST_SUITE_P(Stores, StoreJobsTest,
-                         ::testing::Values(testing::Place::kDisk, testing::Place::kMemory),
-                         testing::placeName);
+INSTANTIATE_TEST_SUITE_P(Stores, StoreJobsTest, testing::kPlaces, testing::placeName);
 
 TEST_P(StoreJobsTest, AreReadAsTheyWereWrittenById) {
   put(jobRecord(10, "request 10"));

@@ -28,9 +28,7 @@ class StorePartitionsTest : public testing::StoreTest {
     return std::nullopt;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Stores, StorePartitionsTest,
-                         ::testing::Values(testing::Place::kDisk, testing::Place::kMemory),
-                         testing::placeName);
+INSTANTIATE_TEST_SUITE_P(Stores, StorePartitionsTest, testing::kPlaces, testing::placeName);
 
 TEST_P(StorePartitionsTest, AreReadAsTheyWereWritten) {
   put("b", ipus(4, 4), "of b");

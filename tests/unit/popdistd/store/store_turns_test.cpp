@@ -14,9 +14,7 @@ using ::testing::IsEmpty;
 using testing::jobRecord;
 
 class StoreTurnsTest : public testing::StoreTest {};
-INSTANTIATE_TEST_SUITE_P(Stores, StoreTurnsTest,
-                         ::testing::Values(testing::Place::kDisk, testing::Place::kMemory),
-                         testing::placeName);
+INSTANTIATE_TEST_SUITE_P(Stores, StoreTurnsTest, testing::kPlaces, testing::placeName);
 
 TEST_P(StoreTurnsTest, BeginWithAWriteAndEndWithACommit) {
   EXPECT_FALSE(store_->hasUncommitted());

@@ -14,9 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class StoreUsageTest : public testing::StoreTest {};
-INSTANTIATE_TEST_SUITE_P(Both, StoreUsageTest,
-                         ::testing::Values(testing::Place::kDisk, testing::Place::kMemory),
-                         testing::placeName);
+INSTANTIATE_TEST_SUITE_P(Both, StoreUsageTest, testing::kPlaces, testing::placeName);
 
 TEST_P(StoreUsageTest, TheLastOfEachUserIsKept) {
   EXPECT_TRUE(store_->putUsage({"bob", 5, 10}).ok());

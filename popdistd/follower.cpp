@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/follower.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/os/epoll_loop.h"
+#include "common/sys/process_setup.h"
+#include "common/tls/host_tls.h"
+#include "popdistd/leader/campaign.h"
+#include "popdistd/leader/pass_through.h"
+#include "popdistd/rpc/no_leader_server.h"
+#include "popdistd/store/etcd_store.h"
+#include "popdistd/store/state_directory.h"
+#include "popdistd/systemd.h"
+
+namespace pop::popdistd {
+namespace {
+
+namespace v1 = ::popdist::v1;
+
+// At once, and not by way of what is in memory: another may lead in a second.
+void endAtOnce(const Status& why) {
+  std::fprintf(stderr, "popdistd: ends, since it may not lead any more (jobs go on): %s\n",
+               why.message().c_str());
+  std::_Exit(1);
+}
+
+std::string placeText(const std::string& host, int port) {
+  return (host.find(':') == std::string::npos ? host : '[' + host + ']') + ':' + std::to_string(port);
+}
+
+std::optional<os::Place> placeOf(const std::string& address) {
+  const Result<os::Place> place = os::parsePlace("the leader's address", address);
+  return place.ok() ? std::optional(place.value()) : std::nullopt;
+}
+
+v1::LeaderRecord recordOf(const DaemonOptions& options) {
+  v1::LeaderRecord record;
+  record.set_address(peerAddress(options));
+  if (options.http) record.set_http_address(placeText(options.etcd.peer_host, options.http->port));
+  record.set_since_ms(std::chrono::duration_cast<std::chrono::milliseconds>(
+                          std::chrono::system_clock::now().time_since_epoch())
+                          .count());
+  return record;
+}
+
+Result<std::unique_ptr<EtcdClient>> clientOf(const EtcdOptions& options) {
+  EtcdServers servers{.addresses = options.addresses, .tls = {}};
+  if (!options.tls_directory.empty()) {
+    POP_ASSIGN_OR_RETURN(servers.tls, tls::loadHostTlsForJoining(options.tls_directory));
+  }
+  return std::make_unique<EtcdClient>(std::move(servers));
+}
+
+class Follower {
+ public:
+  explicit Follower(const DaemonOptions& options) : options_(options) {}
+
+  Status start() {
+    POP_ASSIGN_OR_RETURN(std::optional<tls::TlsFiles> files, certificatesOf(options_));
+    POP_ASSIGN_OR_RETURN(no_leader_, NoLeaderServer::start(std::move(files)));
+    const os::Place no_leader{"127.0.0.1", no_leader_->port()};
+    POP_RETURN_IF_ERROR(listen(
+        "--listen", options_.listen, rpc_,
+        [this, no_leader] { return leader_ ? placeOf(leader_->address()) : no_leader; }, no_leader));
+    if (!options_.http) return {};
+    return listen(
+        "--http", *options_.http, http_,
+        [this] { return leader_ ? placeOf(leader_->http_address()) : std::nullopt; }, std::nullopt);
+  }
+
+  /// Null: it was told to end.
+  std::unique_ptr<Leadership> run(EtcdClient& etcd) {
+    loop_.watchSignals({SIGTERM, SIGINT, SIGHUP}, [this](const os::Signal& signal) {
+      signal.number == SIGHUP ? log::info("certificates are loaded anew when this popdistd leads")
+                              : loop_.stop();
+    });
+    const Watchdog watchdog(loop_);
+    notifyReady();
+    const Campaign campaign(
+        loop_, {.etcd = etcd, .prefix = options_.etcd.prefix, .self = recordOf(options_), .lost = endAtOnce},
+        {.leader = [this, &etcd](const auto& leader,
+                                 const Status& problem) { follow(leader, problem, etcd); },
+         .leads =
+             [this](std::unique_ptr<Leadership> leadership) {
+               leadership_ = std::move(leadership);
+               loop_.stop();
+             }});
+    loop_.run();
+    return std::move(leadership_);
+  }
+
+ private:
+  Status listen(const std::string& option, const os::Place& place, std::unique_ptr<PassThrough>& to,
+                PassThrough::Target target, const std::optional<os::Place>& otherwise) {
+    POP_RETURN_IF_ERROR(checkListening(option, place, options_, ::geteuid()));
+    Result<std::unique_ptr<PassThrough>> passes =
+        PassThrough::start(loop_, place, std::move(target), otherwise);
+    if (!passes.ok())
+      return {passes.code(), "cannot listen at " + placeText(place.address, place.port) + " (" + option +
+                                 "): " + passes.status().message()};
+    to = std::move(*passes);
+    return {};
+  }
+
+  void follow(const std::optional<v1::LeaderRecord>& leader, const Status& problem, const EtcdClient& etcd) {
+    leader_ = leader;
+    for (PassThrough* each : {rpc_.get(), http_.get()})
+      if (each != nullptr) each->closeConnections();
+    if (leader) {
+      const std::string name = printable(leader->address());
+      no_leader_->setReason("the popdistd that leads, " + name +
+                            ", does not answer; another takes over within seconds, so try again");
+      return log::info("popdistd follows: " + name + " leads");
+    }
+    const std::string why = problem.ok()
+                                ? "no popdistd leads at the moment (etcd at " + etcd.servers().text() + ')'
+                                : "no leader: " + problem.message();
+    no_leader_->setReason(why + "; jobs go on, so try again");
+    log::warning(why);
+  }
+
+  os::EpollLoop loop_;
+  const DaemonOptions& options_;
+  std::optional<v1::LeaderRecord> leader_;
+  std::unique_ptr<NoLeaderServer> no_leader_;
+  std::unique_ptr<PassThrough> rpc_;
+  std::unique_ptr<PassThrough> http_;
+  std::unique_ptr<Leadership> leadership_;
+};
+
+}  // namespace
+
+std::string peerAddress(const DaemonOptions& options) {
+  return placeText(options.etcd.peer_host, options.listen.port);
+}
+
+Result<std::optional<Lead>> waitToLead(const DaemonOptions& options) {
+  POP_RETURN_IF_ERROR(sys::setUpForJobs());
+  POP_ASSIGN_OR_RETURN(sys::Fd lock, takeStateDirectory(options.state_directory));
+  Lead lead;
+  POP_ASSIGN_OR_RETURN(lead.etcd, clientOf(options.etcd));
+  {
+    Follower follower(options);
+    POP_RETURN_IF_ERROR(follower.start());
+    lead.leadership = follower.run(*lead.etcd);
+  }
+  if (lead.leadership == nullptr) return std::optional<Lead>();
+  log::info("popdistd leads, as " + peerAddress(options));
+  POP_ASSIGN_OR_RETURN(lead.store, openEtcdStore({*lead.etcd, options.etcd.prefix, lead.leadership->fence()},
+                                                 std::move(lock), options.state_directory));
+  return std::optional(std::move(lead));
+}
+
+}  // namespace pop::popdistd

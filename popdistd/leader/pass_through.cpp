@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/leader/pass_through.h"
+
+#include <chrono>
+#include <utility>
+
+#include "popdistd/leader/byte_relay.h"
+
+namespace pop::popdistd {
+namespace {
+
+constexpr std::size_t kMostConnections = 1024;
+constexpr std::chrono::milliseconds kDialTimeout{3000};
+constexpr std::chrono::milliseconds kPause{100};  // where there are no descriptors
+
+}  // namespace
+
+class PassThrough::Connection {
+ public:
+  Connection(PassThrough& owner, sys::Fd client, const os::Place& target)
+      : owner_(owner), client_(std::move(client)), dial_(dial(target, [this](os::Dialled dialled) {
+          dialled.socket.valid() || !owner_.otherwise_ ? connected(std::move(dialled)) : dialOtherwise();
+        })) {}
+  ~Connection() { unwatch(); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+ private:
+  std::unique_ptr<os::TcpDial> dial(const os::Place& place, std::function<void(os::Dialled)> done) {
+    return std::make_unique<os::TcpDial>(owner_.loop_, place.address, place.port, kDialTimeout,
+                                         std::move(done));
+  }
+
+  // The first one is still in its call.
+  void dialOtherwise() {
+    other_dial_ = dial(*owner_.otherwise_, [this](os::Dialled dialled) { connected(std::move(dialled)); });
+  }
+
+  void connected(os::Dialled dialled) {
+    if (!dialled.socket.valid()) return drop();
+    server_ = std::move(dialled.socket);
+    const ByteRelay::Events events{.done =
+                                       [this] {
+                                         if (++done_ == 2) drop();
+                                       },
+                                   .broken = [this] { drop(); }};
+    to_server_ = std::make_unique<ByteRelay>(owner_.loop_, client_.get(), server_.get(), events);
+    to_client_ = std::make_unique<ByteRelay>(owner_.loop_, server_.get(), client_.get(), events);
+  }
+
+  // The owner destroys it later: one of its own calls is under way.
+  void drop() {
+    if (std::exchange(is_dropped_, true)) return;
+    unwatch();
+    owner_.drop(*this);
+  }
+
+  void unwatch() {
+    owner_.loop_.unwatch(client_.get());
+    if (server_.valid()) owner_.loop_.unwatch(server_.get());
+  }
+
+  PassThrough& owner_;
+  const sys::Fd client_;
+  sys::Fd server_;
+  std::unique_ptr<os::TcpDial> dial_;
+  std::unique_ptr<os::TcpDial> other_dial_;
+  std::unique_ptr<ByteRelay> to_server_;
+  std::unique_ptr<ByteRelay> to_client_;
+  int done_ = 0;
+  bool is_dropped_ = false;
+};
+
+Result<std::unique_ptr<PassThrough>> PassThrough::start(os::EpollLoop& loop, const os::Place& listen,
+                                                        Target target, std::optional<os::Place> otherwise) {
+  POP_ASSIGN_OR_RETURN(os::Listener listener, os::listenAt(listen.address, listen.port));
+  return std::unique_ptr<PassThrough>(
+      new PassThrough(loop, std::move(listener), std::move(target), std::move(otherwise)));
+}
+
+PassThrough::PassThrough(os::EpollLoop& loop, os::Listener listener, Target target,
+                         std::optional<os::Place> otherwise)
+    : loop_(loop),
+      listener_(std::move(listener)),
+      target_(std::move(target)),
+      otherwise_(std::move(otherwise)) {
+  watch();
+}
+
+PassThrough::~PassThrough() {
+  if (pause_) loop_.cancel(*pause_);
+  loop_.unwatch(listener_.socket.get());
+  if (forget_) loop_.cancel(*forget_);
+}
+
+void PassThrough::closeConnections() {
+  connections_.clear();
+}
+
+void PassThrough::watch() {
+  loop_.watchReadable(listener_.socket.get(), [this] { acceptAll(); });
+}
+
+void PassThrough::acceptAll() {
+  while (true) {
+    os::AcceptedConnection accepted = os::acceptConnection(listener_.socket.get());
+    if (accepted.error_number != 0) return acceptLater();
+    if (!accepted.socket.valid()) return;
+    take(std::move(accepted.socket));
+  }
+}
+
+void PassThrough::acceptLater() {
+  loop_.unwatchReadable(listener_.socket.get());
+  pause_ = loop_.postAfter(kPause, [this] {
+    pause_.reset();
+    watch();
+  });
+}
+
+void PassThrough::take(sys::Fd client) {
+  const std::optional<os::Place> target = target_();
+  if (!target || connections_.size() >= kMostConnections) return;
+  auto connection = std::make_unique<Connection>(*this, std::move(client), *target);
+  Connection* const raw = connection.get();
+  connections_.emplace(raw, std::move(connection));
+}
+
+void PassThrough::drop(Connection& connection) {
+  dropped_.push_back(std::move(connections_.extract(&connection).mapped()));
+  if (forget_) return;
+  forget_ = loop_.postAfter(std::chrono::milliseconds(0), [this] {
+    forget_.reset();
+    dropped_.clear();
+  });
+}
+
+}  // namespace pop::popdistd

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which entry of the log was the last that went into a copy of the store: in the copy itself, so that one
+// that is made at any moment tells.
+#pragma once
+
+#include <string>
+
+#include "common/base/text.h"
+#include "popdistd/store/sqlite_database.h"
+
+namespace pop::popdistd {
+
+inline Result<std::int64_t> logSequence(Database& database) {
+  std::string text = "0";
+  POP_RETURN_IF_ERROR(
+      database.select("SELECT value FROM meta WHERE key = 'log_sequence'", {}, [&](const Row& row) {
+        text = row.bytes(0);
+        return Status();
+      }));
+  return parseInteger(text);
+}
+
+inline Status setLogSequence(Database& database, std::int64_t sequence) {
+  const std::string text = std::to_string(sequence);
+  return database.run(
+      "INSERT INTO meta(key, value) VALUES('log_sequence', ?) ON CONFLICT(key) DO UPDATE SET value = "
+      "excluded.value",
+      {std::string_view(text)});
+}
+
+}  // namespace pop::popdistd
