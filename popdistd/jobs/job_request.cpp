@@ -80,7 +80,7 @@ void setKeys(LiveJob& job, const v1::JobRecord& record) {
   const int ilds = job.spec.num_ilds.value_or(0);
   job.pod_key = '\n' + std::to_string(model::partitionIpus(job.spec)) + '/' + std::to_string(ilds) + '/' +
                 std::to_string(job.spec.num_replicas) + '/' + partition.sync_type + '/' +
-                partition.allocation + '/' + record.info().user();
+                partition.allocation + '/' + record.info().user() + '/' + std::to_string(record.role());
 }
 
 // A job that says where it runs has its partition there.
@@ -140,7 +140,7 @@ v1::JobRecord recordOf(const v1::SubmitRequest& request, const model::JobSpec& s
 
 }  // namespace
 
-Result<NewJob> newJob(const v1::SubmitRequest& request, const std::string& user) {
+Result<NewJob> newJob(const v1::SubmitRequest& request, const std::string& user, v1::Role role) {
   Result<model::JobSpec> spec = runner::decodeSpec(request.spec().SerializeAsString());
   if (!spec.ok()) return spec.status();
   std::vector<std::string> mistakes;
@@ -154,6 +154,7 @@ Result<NewJob> newJob(const v1::SubmitRequest& request, const std::string& user)
   if (!mistakes.empty()) return invalidArgument(join(mistakes, "\n"));
   spec->stdin_policy = {.who = model::StdinPolicy::Who::kNone};
   NewJob job{recordOf(request, *spec, user, hosts_named), std::make_unique<LiveJob>()};
+  job.record.set_role(role);
   setAllocation(*spec, request.allocation());
   job.live->spec = std::move(*spec);
   setShares(*job.live, hosts_named);

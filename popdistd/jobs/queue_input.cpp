@@ -184,7 +184,8 @@ class Builder {
   }
 
   void setPods(const Job& job, queue::Shape& shape) {
-    const LeaseNeed need = tables_.pods.need({job.id(), job.info().user(), job.live->spec});
+    const LeaseNeed need =
+        tables_.pods.need({job.id(), job.info().user(), job.record.role(), job.live->spec});
     switch (need.kind) {
       case LeaseNeed::Kind::kNothing:
         break;

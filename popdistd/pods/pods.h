@@ -64,9 +64,9 @@ class Pods {
   /// For /metrics.
   PodMeasures measures() const;
   std::size_t numPartitions() const { return partitions_.table().partitions().size(); }
-  /// Whether the user may use the allocation. kNotFound, kPermissionDenied.
-  Status checkAllocation(const std::string& user, const std::string& allocation) const {
-    return leases_.checkAllocation(user, allocation);
+  /// Whether the caller may use the allocation. kNotFound, kPermissionDenied.
+  Status checkAllocation(const Caller& caller, const std::string& allocation) const {
+    return leases_.checkAllocation(caller, allocation);
   }
 
   PodLeases& leases() { return leases_; }

@@ -18,9 +18,8 @@ class VipuService final : public VipuApi {
     Commits& commits;
     Partitions& partitions;
     Holds& holds;
-    const PodAccess& access;
     std::function<void(std::int64_t job, const std::string& why)> cancel;
-    std::string version;  ///< MAJOR.MINOR.PATCH
+    std::string version;                                   ///< MAJOR.MINOR.PATCH
   };
 
   explicit VipuService(Parts parts) : parts_(std::move(parts)) {}
