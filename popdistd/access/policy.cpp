@@ -16,7 +16,8 @@ constexpr v1::Role kAdmin = v1::ROLE_ADMIN;
 constexpr bool kAudited = true;
 constexpr bool kReads = false;
 
-// Of partitions, the allocation decides besides (popdistd/pods/access.h).
+// Of partitions, the allocation decides besides (popdistd/pods/access.h), and who holds one that is removed
+// with force.
 constexpr std::array kPolicy{
     // controller.proto
     Rule{"Submit", kSubmit, kSubmit, kAudited},
@@ -59,7 +60,7 @@ constexpr std::array kPolicy{
     // virmgrpc
     Rule{"ListIPUAttributes", kViewer, kViewer, kReads},
     Rule{"CreatePartition", kSubmit, kSubmit, kAudited},
-    Rule{"RemovePartition", kSubmit, kSubmit, kAudited},
+    Rule{"RemovePartition", kSubmit, kOperator, kAudited},
     Rule{"ResetPartition", kSubmit, kSubmit, kAudited},
     Rule{"GetPartitionIpuofConfig", kViewer, kViewer, kReads},
     Rule{"GetPartitionStatus", kViewer, kViewer, kReads},

@@ -72,7 +72,7 @@ Result<std::unique_ptr<Source<v1::HoldReply>>> Holds::hold(const Caller& caller,
   POP_RETURN_IF_ERROR(PodAccess::partitionFor(caller, id, partitions_.table()).status());
   if (held_.contains(request.token()))
     return Status(Code::kAlreadyExists, "the token is that of another stream: make a new one");
-  const std::string holder = holderOf(request.token(), caller.user + ": " + printable(request.holder()));
+  const std::string holder = holderOf(request.token(), caller.user, printable(request.holder()));
   POP_RETURN_IF_ERROR(take(id, holder));
   expected_until_.erase(holder);
   auto held = std::make_unique<Held>(*this, request.token(), holder, std::move(ready));

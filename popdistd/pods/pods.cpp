@@ -18,7 +18,7 @@ Pods::Pods(const Parts& parts)
       leases_(partitions_, access_),
       service_({parts.commits, parts.revisions, partitions_, inventory_, holds_, parts.hooks.is_over,
                 parts.hooks.audit}),
-      vipu_({parts.commits, partitions_, holds_, parts.hooks.cancel, parts.version}) {}
+      vipu_({parts.commits, partitions_, holds_, parts.hooks.cancel, parts.hooks.user_of, parts.version}) {}
 
 Status Pods::load() {
   POP_ASSIGN_OR_RETURN(std::unique_ptr<vipu::PartitionTable> table, inventory_.load());

@@ -87,12 +87,24 @@ void VipuService::removePartition(const Caller& caller, virmgrpc::RemovePartitio
   answer(remove(caller, request), virmgrpc::RemovePartitionReply(), std::move(reply));
 }
 
+// What another user's job or program holds is taken from it by who may cancel that job.
+Status VipuService::checkTakes(const Caller& caller, const vipu::Partition& partition) const {
+  const std::string& holder = partition.job;
+  if (holder.empty()) return {};
+  const auto job = jobOf(holder);
+  const std::string user = job ? parts_.user_of(*job) : programsUser(holder);
+  if (user == caller.user) return {};
+  return PodAccess::checkManages(caller, "take partition " + inQuotes(partition.id) + " from " +
+                                             holderText(holder) + (job ? " of user " + inQuotes(user) : ""));
+}
+
 // With force, a job that holds it is cancelled, and the partition goes when the job has ended; a program that
 // holds it loses it.
 Status VipuService::remove(const Caller& caller, const virmgrpc::RemovePartitionRequest& request) {
   const std::string& id = request.partition_id();
   POP_ASSIGN_OR_RETURN(const vipu::Partition* const partition, PodAccess::partitionFor(caller, id, table()));
   if (!request.force()) POP_RETURN_IF_ERROR(checkFree(*partition, "cancel that, or remove it with force"));
+  POP_RETURN_IF_ERROR(checkTakes(caller, *partition));
   const std::string holder = partition->job;
   const std::string why = "partition " + id + " was removed with force by " + caller.user;
   if (!tokenOf(holder).empty()) parts_.holds.end(holder, Status(Code::kAborted, why));
