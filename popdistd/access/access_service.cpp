@@ -24,12 +24,12 @@ bool isRole(v1::Role role) {
 }
 
 // Else a token that leaks would have children, which outlive it.
-Status checkMakesTokens(const Caller& caller) {
+Status checkMakesSecrets(const Caller& caller) {
   if (caller.known_by != v1::KNOWN_BY_TOKEN && caller.known_by != v1::KNOWN_BY_SESSION &&
       caller.known_by != v1::KNOWN_BY_VIPU_KEY)
     return {};
   return {Code::kPermissionDenied,
-          "a token or key makes no tokens: use a certificate, or popdistd's machine"};
+          "a token makes no tokens and no keys: use a certificate, or popdistd's machine"};
 }
 
 }  // namespace
@@ -66,6 +66,7 @@ Result<v1::CreateUserReply> AccessService::makeUser(const Caller& caller,
                                                     const v1::CreateUserRequest& request) {
   const std::string& name = request.name();
   POP_RETURN_IF_ERROR(tls::checkUserName(name));
+  if (request.vipu_key()) POP_RETURN_IF_ERROR(checkMakesSecrets(caller));
   if (request.role() != v1::ROLE_NONE && !isRole(request.role()))
     return invalidArgument("role " + std::to_string(request.role()) + " is none of those in access.proto");
   if (parts_.accounts.isFixed(name) && request.role() != v1::ROLE_NONE && request.role() != v1::ROLE_ADMIN)
@@ -137,7 +138,7 @@ void AccessService::createToken(const Caller& caller, v1::CreateTokenRequest req
 
 Result<v1::CreateTokenReply> AccessService::makeToken(const Caller& caller,
                                                       const v1::CreateTokenRequest& request) {
-  POP_RETURN_IF_ERROR(checkMakesTokens(caller));
+  POP_RETURN_IF_ERROR(checkMakesSecrets(caller));
   const std::string user = request.user().empty() ? caller.user : request.user();
   POP_RETURN_IF_ERROR(tls::checkUserName(user));
   if (user != caller.user && caller.role < v1::ROLE_ADMIN)

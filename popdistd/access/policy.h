@@ -11,10 +11,11 @@
 namespace pop::popdistd {
 
 struct Rule {
-  std::string_view method;  ///< by its name in the .proto; the same name means the same everywhere
-  v1::Role least;           ///< of who may call it
-  v1::Role others;          ///< of who may call it for a job of somebody else
-  bool is_audited;          ///< it changes something, or gives everything away
+  std::string_view method;   ///< by its name in the .proto; the same name means the same everywhere
+  v1::Role least;            ///< of who may call it
+  v1::Role others;           ///< of who may call it for a job of somebody else
+  bool is_audited;           ///< it changes something, or gives everything away
+  bool is_for_keys = false;  ///< V-IPU's clients, known by a key, call it too
 };
 
 std::span<const Rule> policy();

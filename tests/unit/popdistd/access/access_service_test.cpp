@@ -115,6 +115,32 @@ TEST_F(AccessTest, ATokenMakesNoTokens) {
   EXPECT_EQ(createToken(by(secret)).code(), Code::kPermissionDenied);
 }
 
+TEST_F(AccessTest, ATokenMakesNoKeys) {
+  const std::string secret = createToken(as("root")).value().secret();
+  EXPECT_EQ(createUser(by(secret), "bob", v1::ROLE_NONE, true).code(), Code::kPermissionDenied);
+  EXPECT_EQ(createUser(by(secret), "bob", v1::ROLE_VIEWER).code(), Code::kOk);
+}
+
+TEST_F(AccessTest, AKeyIsForPartitionsOnly) {
+  const v1::CreateUserReply made = createUser(as("root"), "root", v1::ROLE_NONE, true).value();
+  const Caller by_key = accounts_
+                            ->identify({.has_tls = true}, {.api_user_id = made.api_user_id(),
+                                                           .api_access_key = made.api_access_key()})
+                            .value();
+  EXPECT_EQ(ask(access_->vipu(), &VipuApi::listPartitions, by_key, virmgrpc::ListPartitionsRequest()).code(),
+            Code::kOk);
+  v1::ClusterInfo cluster;
+  cluster.set_id("pod64");
+  EXPECT_EQ(ask(access_->pods(), &PodsApi::createCluster, by_key, cluster).code(), Code::kOk);
+  EXPECT_EQ(ask(access_->access(), &AccessApi::listUsers, by_key, v1::ListUsersRequest()).code(),
+            Code::kPermissionDenied);
+  EXPECT_EQ(createUser(by_key, "mal", v1::ROLE_ADMIN).code(), Code::kPermissionDenied);
+  EXPECT_EQ(createToken(by_key).code(), Code::kPermissionDenied);
+  const auto submitted = ask(access_->api(), &Api::submit, by_key, requestOf());
+  EXPECT_EQ(submitted.code(), Code::kPermissionDenied);
+  EXPECT_THAT(submitted.words(), HasSubstr("key"));
+}
+
 TEST_F(AccessTest, TokensAreKeptAsDigestsAndSeenByTheirUsers) {
   const v1::CreateTokenReply made = createToken(as("alice")).value();
   restart();
