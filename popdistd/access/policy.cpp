@@ -118,8 +118,8 @@ Status checkMay(const Caller& caller, const Rule& rule) {
   if (caller.role >= rule.least) return {};
   return {Code::kPermissionDenied, whoIs(caller) + (caller.token.empty() ? "" : " by this token") + ", and " +
                                        std::string(rule.method.empty() ? "this call" : rule.method) +
-                                       " is for " + std::string(roleName(rule.least)) +
-                                       "s (popctl create user NAME --role)"};
+                                       " takes the role " + std::string(roleName(rule.least)) +
+                                       " (popctl create user NAME --role)"};
 }
 
 Status checkMayWithJob(const Caller& caller, const Rule& rule, std::int64_t job, const std::string& owner) {
