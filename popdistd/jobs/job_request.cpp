@@ -18,6 +18,7 @@ constexpr std::int64_t kMinLogLimitBytes = 8 << 20;
 constexpr std::int64_t kMaxLogLimitBytes = std::int64_t{1} << 40;
 constexpr std::int64_t kLostAfterMs = 600000;
 constexpr std::size_t kMaxRequestIdBytes = 128;
+constexpr std::size_t kMaxSpecBytes = 4 << 20;  // the system starts no program with more than 2 MiB of words
 constexpr std::size_t kMaxShownWords = 64;
 constexpr std::size_t kMaxShownWordBytes = 256;
 
@@ -36,6 +37,9 @@ void checkNumbers(const v1::SubmitRequest& request, std::vector<std::string>& mi
     mistakes.push_back("name " + inQuotes(request.name()) +
                        ": a job's name has letters, digits, '.', '_' and '-', at most 64, and not only "
                        "digits");
+  if (request.spec().ByteSizeLong() > kMaxSpecBytes)
+    mistakes.push_back("spec has " + std::to_string(request.spec().ByteSizeLong()) +
+                       " bytes, and a job at most 4 MiB: its words and variables are too long");
   if (request.request_id().size() > kMaxRequestIdBytes)
     mistakes.push_back("request_id has more than " + std::to_string(kMaxRequestIdBytes) + " characters");
   if (request.has_log_limit_bytes() &&

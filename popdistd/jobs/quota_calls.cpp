@@ -16,6 +16,9 @@ void addTo(v1::QuotaUse& use, const queue::Shape& job) {
   use.set_ipus(use.ipus() + job.ipus);
 }
 
+// The daemon has them all in memory, twice as large.
+constexpr std::int64_t kMostWaitingBytes = 64 << 20;
+
 Status mayQueue(const queue::Account& account, int waiting, const queue::Shape& job) {
   const std::optional<int>& limit = account.limits.queued_jobs;
   if (limit && waiting >= *limit)
@@ -33,6 +36,12 @@ Status DaemonCore::mayWait(const Caller& caller, const Job& job) const {
   const queue::Shape shape = useOf(job);
   const queue::Account user{.name = "user " + caller.user, .limits = quotas_.ofUser(caller.user)};
   POP_RETURN_IF_ERROR(mayQueue(user, jobs_.waitingOf(caller.user), shape));
+  const auto bytes = static_cast<std::int64_t>(job.record.spec().size());
+  if (jobs_.waitingBytesOf(caller.user) + bytes > kMostWaitingBytes)
+    return {Code::kResourceExhausted,
+            "user " + caller.user +
+                "'s jobs that wait would take more than 64 MiB with this one, which is "
+                "the most: submit it again when some have started"};
   const std::string& name = job.record.allocation();
   if (name.empty()) return {};
   POP_RETURN_IF_ERROR(pods_.checkAllocation(caller, name));
