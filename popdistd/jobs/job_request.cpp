@@ -76,6 +76,7 @@ void setKeys(LiveJob& job, const v1::JobRecord& record) {
   std::string& key = job.shape_key;
   key = std::to_string(job.spec.num_instances) + '/' + std::to_string(job.spec.timeout.count()) + '/' +
         std::to_string(job.spec.kill_grace.count()) + '/' + record.allocation();
+  if (!record.allocation().empty()) key += '/' + record.info().user() + '/' + std::to_string(record.role());
   for (const auto& [name, instances] : job.named_load) key += '\n' + name + '*' + std::to_string(instances);
   if (job.named_load.empty())
     key += '\n' + std::to_string(record.num_hosts()) + '*' + std::to_string(job.largest_share);

@@ -82,6 +82,8 @@ class PodLeases {
 
   /// Whether the caller may use the allocation. kNotFound, kPermissionDenied.
   virtual Status checkAllocation(const Caller& caller, const std::string& allocation) const = 0;
+  /// Likewise of who has submitted the job, as it is by now.
+  virtual Status checkAllocation(const LeaseRequest& request, const std::string& allocation) const = 0;
   /// The hosts that serve its agents, by name; none: there is no such allocation, or nobody serves it.
   virtual std::set<std::string> hostsOf(const std::string& allocation) const = 0;
   /// In which the partition is; empty: there is no such partition.

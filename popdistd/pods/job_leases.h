@@ -22,6 +22,9 @@ class JobLeases final : public PodLeases {
   Presence presenceOf(const std::string& partition) const override;
   PodRoom room() const override;
   Status checkAllocation(const Caller& caller, const std::string& allocation) const override;
+  Status checkAllocation(const LeaseRequest& request, const std::string& allocation) const override {
+    return checkAllocation(submitterOf(request), allocation);
+  }
   std::set<std::string> hostsOf(const std::string& allocation) const override;
   std::string allocationOf(const std::string& partition) const override;
   LeaseAnswer take(const LeaseRequest& request, const ChosenBlock* block) override;

@@ -138,6 +138,18 @@ TEST_F(PodCallsTest, AWaitingJobHasNoMoreAllocationsThanWhatSubmittedIt) {
   EXPECT_EQ(job(of_admin.value().job().id()).state(), v1::JOB_RUNNING);
 }
 
+TEST_F(PodCallsTest, AWaitingJobNeedsItsAllocationStillWhenItStarts) {
+  v1::SubmitRequest request = requestOf();
+  request.set_allocation("default");
+  const std::int64_t of_alice = submit(request);
+  const std::int64_t of_bob = submit(request, "bob");
+  EXPECT_EQ(allow("alice"), Code::kOk);
+  join("h0", 100);
+  EXPECT_EQ(job(of_alice).state(), v1::JOB_RUNNING);
+  EXPECT_EQ(job(of_bob).end(), v1::END_FAILED);
+  EXPECT_NE(job(of_bob).reason().find("may not use allocation"), std::string::npos) << job(of_bob).reason();
+}
+
 TEST_F(PodCallsTest, OnlyAdminsChangeTheInventory) {
   v1::DrainAgentRequest request;
   request.mutable_agent()->set_id("m0");
