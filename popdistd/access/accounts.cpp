@@ -13,6 +13,7 @@ namespace {
 constexpr std::chrono::hours kSessionLength{8};
 constexpr std::chrono::seconds kUseIsNoted{60};
 constexpr std::size_t kMostSessions = 1024;
+constexpr std::ptrdiff_t kMostSessionsOfOne = 32;
 
 std::string fromText(const Peer& peer) {
   if (!peer.unix_user.empty()) return "the local socket";
@@ -143,14 +144,18 @@ Result<std::string> Accounts::beginSession(const std::string& token, const Peer&
   POP_ASSIGN_OR_RETURN(const Caller caller, bySecret(peer, {.authorization = "Bearer " + token}));
   const Time now = settings_.clock();
   std::erase_if(sessions_, [now](const auto& each) { return each.second.expires <= now; });
-  if (sessions_.size() >= kMostSessions) {
-    const auto oldest =
-        std::min_element(sessions_.begin(), sessions_.end(),
-                         [](const auto& a, const auto& b) { return a.second.expires < b.second.expires; });
-    sessions_.erase(oldest);
+  // Whoever has many loses own ones.
+  const auto is_own = [&caller](const auto& each) { return each.second.user == caller.user; };
+  const bool has_many = std::count_if(sessions_.begin(), sessions_.end(), is_own) >= kMostSessionsOfOne;
+  if (has_many || sessions_.size() >= kMostSessions) {
+    const auto goes_before = [&](const auto& a, const auto& b) {
+      if (has_many && is_own(a) != is_own(b)) return is_own(a);
+      return a.second.expires < b.second.expires;
+    };
+    sessions_.erase(std::min_element(sessions_.begin(), sessions_.end(), goes_before));
   }
   std::string secret = makeSecret(settings_.random_name);
-  sessions_[digestOfSecret(secret)] = {caller.token, now + kSessionLength};
+  sessions_[digestOfSecret(secret)] = {caller.token, caller.user, now + kSessionLength};
   return secret;
 }
 

@@ -63,6 +63,7 @@ class Accounts {
   using Time = std::chrono::system_clock::time_point;
   struct Session {
     std::string token;  ///< its id
+    std::string user;
     Time expires;
   };
 
