@@ -87,7 +87,9 @@ Result<Caller> Accounts::bySession(const std::string& secret) {
     return denied("the session has ended: log in again");
   const auto token = tokens_.find(session->second.token);
   if (token == tokens_.end()) return denied("the session's token was removed: log in with another one");
-  return callerWith(token->second, v1::KNOWN_BY_SESSION);
+  POP_ASSIGN_OR_RETURN(Caller caller, callerWith(token->second, v1::KNOWN_BY_SESSION));
+  caller.session = session->first;
+  return caller;
 }
 
 Result<Caller> Accounts::byVipuKey(const Credentials& credentials) const {
@@ -113,7 +115,32 @@ Result<Caller> Accounts::callerWith(v1::TokenRecord& token, v1::KnownBy how) {
   return Caller{.user = info.user(),
                 .role = std::min(info.scope(), roleLocked(info.user())),
                 .known_by = how,
-                .token = info.id()};
+                .token = info.id(),
+                .session = {}};
+}
+
+Result<Caller> Accounts::today(const Caller& caller) const {
+  const std::scoped_lock lock(mutex_);
+  Caller now = caller;
+  if (caller.known_by == v1::KNOWN_BY_NOTHING || caller.known_by == v1::KNOWN_BY_HOST) return now;
+  now.role = roleLocked(caller.user);
+  if (caller.known_by == v1::KNOWN_BY_VIPU_KEY) {
+    const auto user = users_.find(caller.user);
+    if (user == users_.end() || user->second.vipu_key_digest().empty())
+      return denied("the key of user " + inQuotes(caller.user) + " has ended");
+  }
+  if (caller.token.empty()) return now;
+  const auto token = tokens_.find(caller.token);
+  if (token == tokens_.end()) return denied("the token " + caller.token + " was removed");
+  if (token->second.info().expires().seconds() <= timestamp(settings_.clock()).seconds())
+    return denied("the token " + caller.token + " has expired: make a new one");
+  if (caller.known_by == v1::KNOWN_BY_SESSION) {
+    const auto session = sessions_.find(caller.session);
+    if (session == sessions_.end() || session->second.expires <= settings_.clock())
+      return denied("the session has ended: log in again");
+  }
+  now.role = std::min(token->second.info().scope(), now.role);
+  return now;
 }
 
 v1::Role Accounts::roleOf(const std::string& user) const {

@@ -2,6 +2,7 @@
 // Who may what: one table of all calls, and how it is read. Pure.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ struct Rule {
   bool is_audited;           ///< it changes something, or gives everything away
   bool is_for_keys = false;  ///< V-IPU's clients, known by a key, call it too
 };
+
+/// The caller of an earlier moment as it is now. kPermissionDenied: it is nobody any more.
+using Today = std::function<Result<Caller>(const Caller& caller)>;
 
 std::span<const Rule> policy();
 

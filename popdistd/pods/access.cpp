@@ -18,7 +18,8 @@ Caller PodAccess::submitterOf(const std::string& user, v1::Role role) const {
   return {.user = user,
           .peer = {},
           .role = was_admin && is_admin_(user) ? v1::ROLE_ADMIN : v1::ROLE_SUBMIT,
-          .token = {}};
+          .token = {},
+          .session = {}};
 }
 
 bool PodAccess::mayUse(const Caller& caller, const vipu::Allocation& allocation) {

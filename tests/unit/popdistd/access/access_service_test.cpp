@@ -161,6 +161,54 @@ TEST_F(AccessTest, TokensAreKeptAsDigestsAndSeenByTheirUsers) {
     EXPECT_EQ(each.bytes.find(made.secret().substr(4, 16)), std::string::npos);
 }
 
+TEST_F(AccessTest, StreamsEndWithTheirTokens) {
+  const v1::CreateTokenReply made = createToken(as("alice")).value();
+  const Caller caller = by(made.secret());
+  bool is_told = false;
+  const auto by_token = access_->api().watch(caller, {}, [&is_told] { is_told = true; }).value();
+  const auto by_name = access_->api().watch(as("alice"), {}, [] {}).value();
+  while (by_token->next()) {
+  }
+  advance(seconds(3));
+  EXPECT_FALSE(by_token->ended());
+  EXPECT_EQ(removeToken(as("alice"), made.token().id()), Code::kOk);
+  is_told = false;
+  advance(seconds(3));
+  EXPECT_TRUE(is_told);
+  ASSERT_TRUE(by_token->ended());
+  EXPECT_EQ(by_token->ended()->code(), Code::kPermissionDenied);
+  EXPECT_FALSE(by_name->ended());
+  EXPECT_EQ(ask(access_->api(), &Api::submit, caller, requestOf()).code(), Code::kPermissionDenied)
+      << "as an attached client asks on behalf of one who was known before";
+}
+
+TEST_F(AccessTest, StreamsEndWhenTheirUserMayNoMoreHaveThem) {
+  const v1::CreateTokenReply made = createToken(as("root"), v1::ROLE_ADMIN).value();
+  EXPECT_EQ(createUser(as("root"), "bob", v1::ROLE_OPERATOR).code(), Code::kOk);
+  const Caller operates = as("bob");
+  EXPECT_EQ(createUser(as("root"), "bob", v1::ROLE_VIEWER).code(), Code::kOk);
+  v1::DrainRequest drain;
+  drain.mutable_host()->set_name("h0");
+  drain.set_reason("fan");
+  EXPECT_EQ(ask(access_->api(), &Api::drain, operates, drain).code(), Code::kPermissionDenied);
+  const auto stream = access_->api().watch(by(made.secret()), {}, [] {}).value();
+  now_ += std::chrono::hours(31 * 24);
+  advance(seconds(3));
+  ASSERT_TRUE(stream->ended()) << "it has expired";
+}
+
+TEST_F(AccessTest, StreamsOfABrowserEndWhenItLogsOut) {
+  const std::string secret = createToken(as("alice")).value().secret();
+  const std::string session = accounts_->beginSession(secret, {.has_tls = true, .address = "h"}).value();
+  const Caller caller = accounts_->identify({.has_tls = true}, {.session = session}).value();
+  const auto stream = access_->api().watch(caller, {}, [] {}).value();
+  advance(seconds(3));
+  EXPECT_FALSE(stream->ended());
+  accounts_->endSession(session);
+  advance(seconds(3));
+  EXPECT_TRUE(stream->ended());
+}
+
 TEST_F(AccessTest, TokensExpire) {
   EXPECT_EQ(createToken(as("alice"), v1::ROLE_NONE, "", 367 * 24 * 3600).code(), Code::kInvalidArgument);
   EXPECT_EQ(createToken(as("alice"), v1::ROLE_NONE, "", -1).code(), Code::kInvalidArgument);
