@@ -70,7 +70,8 @@ Result<v1::CreateUserReply> AccessService::makeUser(const Caller& caller,
   if (request.role() != v1::ROLE_NONE && !isRole(request.role()))
     return invalidArgument("role " + std::to_string(request.role()) + " is none of those in access.proto");
   if (parts_.accounts.isFixed(name) && request.role() != v1::ROLE_NONE && request.role() != v1::ROLE_ADMIN)
-    return failedPrecondition("user " + inQuotes(name) +
+    return failedPrecondition(
+        "user " + inQuotes(name) +
                               " is an admin by popdistd's own options: start it without --admin " + name);
   v1::UserRecord user;
   for (const v1::UserRecord& each : parts_.accounts.users()) {
@@ -223,12 +224,24 @@ void AccessService::noteUses() {
 
 // ---- the audit log
 
+// Hosts and clients have their turns between the pieces: there may be millions of entries.
+template <typename T>
+void AccessService::answerInPieces(const std::shared_ptr<AuditLog::Step<T>>& step, Reply<T> reply) {
+  if (std::optional<Result<T>> done = (*step)()) return reply(std::move(*done));
+  parts_.loop.post([this, step, reply = std::move(reply), is_there = std::weak_ptr(is_there_)]() mutable {
+    if (!is_there.expired()) answerInPieces<T>(step, std::move(reply));
+  });
+}
+
 void AccessService::listAudit(const Caller&, v1::ListAuditRequest request, Reply<v1::ListAuditReply> reply) {
-  reply(parts_.audit.list(request.user(), request.limit()));
+  answerInPieces<v1::ListAuditReply>(std::make_shared<AuditLog::Step<v1::ListAuditReply>>(
+                                         parts_.audit.listing(request.user(), request.limit())),
+                                     std::move(reply));
 }
 
 void AccessService::checkAudit(const Caller&, v1::Nothing, Reply<v1::CheckAuditReply> reply) {
-  reply(parts_.audit.check());
+  answerInPieces<v1::CheckAuditReply>(
+      std::make_shared<AuditLog::Step<v1::CheckAuditReply>>(parts_.audit.checking()), std::move(reply));
 }
 
 }  // namespace pop::popdistd
