@@ -72,7 +72,7 @@ Result<v1::CreateUserReply> AccessService::makeUser(const Caller& caller,
   if (parts_.accounts.isFixed(name) && request.role() != v1::ROLE_NONE && request.role() != v1::ROLE_ADMIN)
     return failedPrecondition(
         "user " + inQuotes(name) +
-                              " is an admin by popdistd's own options: start it without --admin " + name);
+        " is an admin as popdistd's own user, or by --admin: that role cannot be changed by a call");
   v1::UserRecord user;
   for (const v1::UserRecord& each : parts_.accounts.users()) {
     if (each.info().name() == name) user = each;
@@ -124,6 +124,9 @@ Status AccessService::dropUser(const std::string& name) {
     is_there = true;
     dropTokenRecord(each.info().id());
   }
+  if (!is_there && parts_.accounts.isFixed(name))
+    return failedPrecondition("user " + inQuotes(name) +
+                              " is an admin as popdistd's own user, or by --admin: nothing of it is stored");
   if (!is_there) return {Code::kNotFound, "no user " + inQuotes(name) + " is stored: it has the usual role"};
   parts_.commits.wrote(parts_.store.removeRecord(RecordKind::kUser, name));
   parts_.accounts.removeUser(name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/access/guarded_api.h"
 
+#include "common/tls/certificates.h"
 #include "popdistd/access/pass_call.h"
 
 namespace pop::popdistd {
@@ -123,6 +124,10 @@ void GuardedApi::countJobs(const Caller& caller, v1::Nothing nothing, Reply<v1::
 // ---- quotas
 
 void GuardedApi::setQuota(const Caller& caller, v1::QuotaInfo quota, Reply<v1::QuotaInfo> reply) {
+  const bool is_users = quota.of().kind() == v1::QUOTA_USER && quota.of().name() != "*";
+  const Status named = is_users ? tls::checkUserName(quota.of().name()) : Status();
+  if (!named.ok() && checkMay(caller, ruleOf("SetQuota")).ok())
+    return guard_.refuse(caller, ruleOf("SetQuota"), "quota", std::move(reply), named);
   passCall(guard_, "SetQuota", inner_, &Api::setQuota, caller, std::move(quota), std::move(reply));
 }
 

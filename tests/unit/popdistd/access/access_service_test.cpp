@@ -97,6 +97,20 @@ TEST_F(AccessTest, RolesAreKeptOverLivesOfTheDaemon) {
   EXPECT_EQ(createUser(as("root"), "a b", v1::ROLE_VIEWER).code(), Code::kInvalidArgument);
 }
 
+TEST_F(AccessTest, QuotasAreOfNamesThatUsersCanHave) {
+  v1::QuotaInfo quota;
+  quota.mutable_of()->set_kind(v1::QUOTA_USER);
+  quota.set_running_jobs(1);
+  for (const std::string& name : {std::string("nobody such"), std::string(100'000, 'a')}) {
+    quota.mutable_of()->set_name(name);
+    EXPECT_EQ(ask(access_->api(), &Api::setQuota, as("root"), quota).code(), Code::kInvalidArgument);
+  }
+  for (const char* name : {"alice", "*"}) {
+    quota.mutable_of()->set_name(name);
+    EXPECT_EQ(ask(access_->api(), &Api::setQuota, as("root"), quota).code(), Code::kOk);
+  }
+}
+
 TEST_F(AccessTest, ATokenHasAtMostItsMakersRole) {
   EXPECT_EQ(createToken(as("alice"), v1::ROLE_OPERATOR).code(), Code::kPermissionDenied);
   const Answer<v1::CreateTokenReply> made = createToken(as("alice"));
