@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -35,12 +36,20 @@ class AuditLog final : public Audit {
     parts_.commits.whenDurable(std::move(done));
   }
 
+  /// A piece of an answer that reads much: nothing as long as there are more. Before the log goes.
+  template <typename T>
+  using Step = std::function<std::optional<Result<T>>()>;
+
   /// The newest first, of one user or of all.
+  Step<v1::ListAuditReply> listing(const std::string& user, int limit) const;
   Result<v1::ListAuditReply> list(const std::string& user, int limit) const;
   /// Reads all there is. An error: it cannot be read.
+  Step<v1::CheckAuditReply> checking() const;
   Result<v1::CheckAuditReply> check() const;
 
  private:
+  struct Check;
+  Result<bool> checkOn(Check& check) const;
   void settled(const Status& status);
   void feedFile();
   Result<v1::AuditEntry> entryAt(std::int64_t id) const;

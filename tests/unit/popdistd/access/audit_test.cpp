@@ -81,6 +81,22 @@ class AuditTest : public ::testing::Test {
   std::optional<AuditLog> log_;
 };
 
+TEST_F(AuditTest, IsReadInPiecesWhileItGrows) {
+  for (int i = 0; i < 2500; ++i) write("job");
+  loop_->runPosted();
+  const auto checking = log_->checking();
+  const auto listing = log_->listing("nobody", 10);
+  EXPECT_FALSE(checking());
+  EXPECT_FALSE(listing());
+  write("job");
+  loop_->runPosted();
+  EXPECT_FALSE(checking());
+  const std::optional<Result<v1::CheckAuditReply>> done = checking();
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->value().broken(), "");
+  EXPECT_EQ(done->value().entries(), 2501);
+}
+
 TEST_F(AuditTest, SaysWhoHowFromWhereWhatAndTheOutcome) {
   write("job 12", {Code::kPermissionDenied, "it is bob's"});
   loop_->runPosted();

@@ -159,6 +159,27 @@ TEST_F(WhoMayWhat, NothingIsAnsweredBeforeItIsWrittenDown) {
   EXPECT_EQ(code, Code::kResourceExhausted);
 }
 
+TEST_F(WhoMayWhat, NorIsARefusal) {
+  std::optional<Code> code;
+  const auto reply = [&code](const Result<v1::JobInfo>& info) { code = info.code(); };
+  for (const Caller& caller : {as(v1::ROLE_VIEWER), as(v1::ROLE_SUBMIT)}) {
+    api.hold(caller, job(7), reply);
+    EXPECT_EQ(code, std::nullopt);
+    audit.settle();
+    EXPECT_EQ(std::exchange(code, std::nullopt), Code::kPermissionDenied);
+  }
+  api.hold(as(v1::ROLE_VIEWER), job(7), reply);
+  audit.settle(unavailable("the disk is full"));
+  EXPECT_EQ(code, Code::kUnavailable);
+  bool is_told = false;
+  const auto source =
+      guarded_pods.holdPartition(as(v1::ROLE_VIEWER), {}, [&is_told] { is_told = true; }).value();
+  EXPECT_EQ(source->ended(), std::nullopt);
+  audit.settle();
+  EXPECT_TRUE(is_told);
+  EXPECT_EQ(source->ended()->code(), Code::kPermissionDenied);
+}
+
 TEST_F(WhoMayWhat, AJobIsActedOnByItsNumber) {
   v1::JobRef by_name;
   by_name.set_name("train");

@@ -42,6 +42,20 @@ class QueueTest : public ClusterTest {
   bool runs(std::int64_t id) { return job(id).state() == v1::JOB_RUNNING; }
 };
 
+TEST_F(QueueTest, NobodyFillsTheMemoryWithJobs) {
+  v1::SubmitRequest request = requestOf();
+  std::string& word = *request.mutable_spec()->mutable_programs(0)->add_command();
+  word.assign(std::size_t{5} << 20, 'x');
+  EXPECT_EQ(trySubmit(request).code(), Code::kInvalidArgument);
+  word.resize(std::size_t{3} << 20);
+  const std::int64_t first = submit(request);
+  for (int i = 1; i < 21; ++i) submit(request);
+  EXPECT_EQ(trySubmit(request).code(), Code::kResourceExhausted);
+  EXPECT_EQ(trySubmit(request, "bob").code(), Code::kOk);
+  cancel(first);
+  EXPECT_EQ(trySubmit(request).code(), Code::kOk);
+}
+
 TEST_F(QueueTest, AWaitingJobHasItsReasonAndItsTime) {
   join("h0", 4);
   const std::int64_t first = submit(limited(4, minutes(10)));

@@ -107,6 +107,49 @@ TEST_F(PodCallsTest, AllocationsBoundWhatAUserSees) {
   EXPECT_EQ(trySubmit(inPartition("p4"), "bob").code(), Code::kPermissionDenied);
 }
 
+TEST_F(PodCallsTest, AnAdminsTokenOfASmallerScopeHasNoMoreAllocationsThanItsUser) {
+  const Caller by_token{.user = "root", .role = v1::ROLE_SUBMIT};
+  join("h0", 100);
+  create("p4", 4);
+  EXPECT_EQ(allow("alice"), Code::kOk);
+  EXPECT_EQ(call(pods(), &PodsApi::listPartitions, by_token, v1::ListPodPartitionsRequest())
+                .value()
+                .partitions_size(),
+            0);
+  EXPECT_EQ(call(pods(), &PodsApi::listAgents, by_token, v1::ListAgentsRequest()).value().agents_size(), 0);
+  virmgrpc::RemovePartitionRequest request;
+  request.set_partition_id("p4");
+  EXPECT_EQ(call(vipu(), &VipuApi::removePartition, by_token, request).code(), Code::kPermissionDenied);
+  EXPECT_EQ(trySubmit(inPartition("p4"), by_token).code(), Code::kPermissionDenied);
+  EXPECT_NE(trySubmit(inPartition("new"), by_token).code(), Code::kOk);
+  EXPECT_EQ(trySubmit(inPartition("new"), callerOf("root")).code(), Code::kOk);
+}
+
+TEST_F(PodCallsTest, AWaitingJobHasNoMoreAllocationsThanWhatSubmittedIt) {
+  const Caller by_token{.user = "root", .role = v1::ROLE_SUBMIT};
+  const auto waiting = trySubmit(inPartition("new"), by_token);
+  ASSERT_EQ(waiting.code(), Code::kOk) << waiting.words();
+  const auto of_admin = trySubmit(inPartition("other"), callerOf("root"));
+  ASSERT_EQ(of_admin.code(), Code::kOk) << of_admin.words();
+  EXPECT_EQ(allow("alice"), Code::kOk);
+  restart();
+  join("h0", 100);
+  EXPECT_NE(job(waiting.value().job().id()).state(), v1::JOB_RUNNING);
+  EXPECT_EQ(job(of_admin.value().job().id()).state(), v1::JOB_RUNNING);
+}
+
+TEST_F(PodCallsTest, AWaitingJobNeedsItsAllocationStillWhenItStarts) {
+  v1::SubmitRequest request = requestOf();
+  request.set_allocation("default");
+  const std::int64_t of_alice = submit(request);
+  const std::int64_t of_bob = submit(request, "bob");
+  EXPECT_EQ(allow("alice"), Code::kOk);
+  join("h0", 100);
+  EXPECT_EQ(job(of_alice).state(), v1::JOB_RUNNING);
+  EXPECT_EQ(job(of_bob).end(), v1::END_FAILED);
+  EXPECT_NE(job(of_bob).reason().find("may not use allocation"), std::string::npos) << job(of_bob).reason();
+}
+
 TEST_F(PodCallsTest, OnlyAdminsChangeTheInventory) {
   v1::DrainAgentRequest request;
   request.mutable_agent()->set_id("m0");
