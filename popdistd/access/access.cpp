@@ -37,6 +37,7 @@ Status Access::start() {
 
 void Access::tick() {
   service_.noteUses();
+  audit_.countFailures();
   tick_ = loop_.postAfter(kTick, [this] { tick(); });
 }
 

@@ -80,8 +80,6 @@ Status AuditLog::start() {
 void AuditLog::write(const Caller& caller, std::string_view method, const std::string& object,
                      const Status& outcome) {
   v1::AuditEntry entry;
-  entry.set_id(newest_.id() + 1);
-  *entry.mutable_at() = timestamp(parts_.clock());
   entry.set_user(caller.user);
   entry.set_known_by(caller.known_by);
   entry.set_token(caller.token);
@@ -90,6 +88,32 @@ void AuditLog::write(const Caller& caller, std::string_view method, const std::s
   entry.set_object(shortened(object, kMostObjectBytes));
   entry.set_code(static_cast<int>(outcome.code()));
   entry.set_error(shortened(outcome.message(), kMostErrorBytes));
+  if (outcome.ok() || !isOneTooMany(entry)) add(std::move(entry));
+}
+
+// What fails costs its caller nothing, and an entry is kept for ever.
+bool AuditLog::isOneTooMany(v1::AuditEntry& entry) {
+  const std::int64_t count = ++failures_[entry.user()];
+  if (count == kMostFailures)
+    entry.set_error(entry.error() + "; more that fail within a minute are only counted");
+  return count > kMostFailures;
+}
+
+void AuditLog::countFailures() {
+  for (const auto& [user, count] : std::exchange(failures_, {})) {
+    if (count <= kMostFailures) continue;
+    v1::AuditEntry entry;
+    entry.set_user(user);
+    entry.set_object(counted(count - kMostFailures, "more call"));
+    entry.set_code(static_cast<int>(Code::kResourceExhausted));
+    entry.set_error("they failed, too many within a minute to have entries of their own");
+    add(std::move(entry));
+  }
+}
+
+void AuditLog::add(v1::AuditEntry entry) {
+  entry.set_id(newest_.id() + 1);
+  *entry.mutable_at() = timestamp(parts_.clock());
   entry.set_previous(newest_.hash());
   entry.set_hash(auditHash(entry));
   parts_.commits.wrote(parts_.store.putAudit(entry.id(), entry.user(), entry.SerializeAsString()));

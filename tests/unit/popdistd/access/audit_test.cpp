@@ -225,5 +225,32 @@ TEST_F(AuditTest, IsListedByUser) {
   EXPECT_EQ(log_->list("", -1).code(), Code::kInvalidArgument);
 }
 
+TEST_F(AuditTest, CallsThatFailOverAndOverAreCounted) {
+  const auto fail = [this](const std::string& user, int times) {
+    for (int i = 0; i < times; ++i) {
+      log_->write({.user = user}, "CreateUser", "user u", {Code::kPermissionDenied, "a viewer"});
+      loop_->runPosted();
+    }
+  };
+  const auto entriesOf = [this](const std::string& user) { return log_->list(user, 10'000).value(); };
+  fail("vera", 1000);
+  fail("bob", 1);
+  write("job 1");
+  loop_->runPosted();
+  EXPECT_EQ(entriesOf("vera").entries_size(), AuditLog::kMostFailures);
+  EXPECT_THAT(entriesOf("vera").entries(0).error(), HasSubstr("only counted"));
+  EXPECT_EQ(entriesOf("bob").entries_size(), 1);
+  EXPECT_EQ(entriesOf("alice").entries_size(), 1);
+  log_->countFailures();
+  log_->countFailures();
+  loop_->runPosted();
+  ASSERT_EQ(entriesOf("vera").entries_size(), AuditLog::kMostFailures + 1);
+  EXPECT_EQ(entriesOf("vera").entries(0).object(), "940 more calls");
+  fail("vera", 1);
+  EXPECT_EQ(entriesOf("vera").entries_size(), AuditLog::kMostFailures + 2);
+  EXPECT_EQ(check().broken(), "");
+  EXPECT_EQ(lines(), check().entries());
+}
+
 }  // namespace
 }  // namespace pop::popdistd
