@@ -87,9 +87,12 @@ class Guard {
     Result<std::unique_ptr<Source<T>>> source =
         may.ok() ? make(ready) : Result<std::unique_ptr<Source<T>>>(may);
     if (rule.is_audited) audit_.write(caller, rule.method, object, source.status());
-    if (source.ok())
-      return std::unique_ptr<Source<T>>(std::make_unique<GuardedSource<T>>(
-          open_, caller, to_read_on != nullptr ? *to_read_on : rule, std::move(*source), ready));
+    if (source.ok()) {
+      auto guarded = std::make_unique<GuardedSource<T>>(
+          open_, caller, to_read_on != nullptr ? *to_read_on : rule, std::move(*source), ready);
+      if (rule.is_audited) audit_.whenDurable(guarded->wait());
+      return std::unique_ptr<Source<T>>(std::move(guarded));
+    }
     if (!rule.is_audited) return source;
     auto refused = std::make_unique<RefusedSource<T>>();
     audit_.whenDurable(

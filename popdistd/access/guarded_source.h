@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams behind the guard: one that ends when its caller may no more have it, and one that was refused,
-// whose end is told once the refusal has been written down.
+// Streams behind the guard: one that begins once it has been written down, and ends when its caller may no
+// more have it; and one that was refused, whose end is told once the refusal has been written down.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -42,8 +43,25 @@ class GuardedSource final : public Source<T>, public OpenStream {
                 std::unique_ptr<Source<T>> inner, Api::Ready ready)
       : OpenStream(open, std::move(caller), rule), inner_(std::move(inner)), ready_(std::move(ready)) {}
 
-  std::optional<T> next() override { return inner_ == nullptr ? std::nullopt : inner_->next(); }
-  std::optional<Status> ended() const override { return inner_ == nullptr ? why_ : inner_->ended(); }
+  /// Nothing comes, and it does not end by itself, until what this returns is called: then it begins, or ends
+  /// with the error. That may outlive it.
+  std::function<void(const Status&)> wait() {
+    waits_ = std::make_shared<bool>(true);
+    return [still = std::weak_ptr(waits_), this](const Status& begins) {
+      const auto waits = still.lock();
+      if (!waits) return;
+      *waits = false;
+      begins.ok() ? ready_() : end(begins);
+    };
+  }
+
+  std::optional<T> next() override {
+    return inner_ == nullptr || isWaiting() ? std::nullopt : inner_->next();
+  }
+  std::optional<Status> ended() const override {
+    if (inner_ == nullptr) return why_;
+    return isWaiting() ? std::nullopt : inner_->ended();
+  }
 
   void end(const Status& why) override {
     if (inner_ == nullptr) return;
@@ -53,9 +71,12 @@ class GuardedSource final : public Source<T>, public OpenStream {
   }
 
  private:
+  bool isWaiting() const { return waits_ && *waits_; }
+
   std::unique_ptr<Source<T>> inner_;  ///< null: it was ended
   const Api::Ready ready_;
   std::optional<Status> why_;
+  std::shared_ptr<bool> waits_;
 };
 
 template <typename T>

@@ -180,6 +180,24 @@ TEST_F(WhoMayWhat, NorIsARefusal) {
   EXPECT_EQ(source->ended()->code(), Code::kPermissionDenied);
 }
 
+TEST_F(WhoMayWhat, AStreamBeginsWhenThatIsWrittenDown) {
+  int told = 0;
+  const auto hold = guarded_pods.holdPartition(as(v1::ROLE_SUBMIT), {}, [&told] { ++told; }).value();
+  pods.holds.push({});
+  told = 0;
+  EXPECT_FALSE(hold->next().has_value());
+  EXPECT_FALSE(hold->ended().has_value());
+  audit.settle();
+  EXPECT_EQ(told, 1);
+  EXPECT_TRUE(hold->next().has_value());
+  const auto lost = guarded_pods.holdPartition(as(v1::ROLE_SUBMIT), {}, [] {}).value();
+  audit.settle(Status(Code::kResourceExhausted, "the disk is full"));
+  EXPECT_FALSE(lost->next().has_value());
+  EXPECT_EQ(lost->ended().value_or(Status()).code(), Code::kResourceExhausted);
+  guarded_pods.holdPartition(as(v1::ROLE_SUBMIT), {}, [] {}).value().reset();
+  audit.settle();  // nobody reads it any more
+}
+
 TEST_F(WhoMayWhat, AJobIsActedOnByItsNumber) {
   v1::JobRef by_name;
   by_name.set_name("train");
