@@ -62,6 +62,26 @@ TEST_F(PodCallsTest, MistakesHaveVipusCodes) {
   checkStore();
 }
 
+TEST_F(PodCallsTest, AnAgentIsAtAnAddress) {
+  v1::AgentInfo agent = call(pods(), &PodsApi::listAgents, "root", v1::ListAgentsRequest()).value().agents(0);
+  agent.set_id("more");
+  agent.clear_ild();
+  agent.clear_position();
+  const auto made = [&](const std::string& host, const std::string& ip) {
+    agent.set_host(host);
+    agent.set_ip(ip);
+    return call(pods(), &PodsApi::createAgent, "root", agent);
+  };
+  for (const char* ip : {"999.1.1.1", "10.1.1", "10.1.1.1.1", "10..1.1", "host", "1:2", "::g", "10.1.5.9 "}) {
+    const auto answer = made("h1", ip);
+    EXPECT_EQ(answer.code(), Code::kInvalidArgument) << ip;
+    EXPECT_NE(answer.words().find("ip is"), std::string::npos) << answer.words();
+  }
+  EXPECT_NE(made("a b", "10.1.5.9").words().find("host is"), std::string::npos);
+  for (const char* ip : {"", "10.1.5.9", "fd00::1"})
+    EXPECT_EQ(made("node-7.rack_2", ip).words().find(" is no"), std::string::npos) << ip;
+}
+
 TEST_F(PodCallsTest, EachGcdHasItsIpus) {
   create("p8", 8, "alice", 2);
   virmgrpc::GetPartitionIpuofConfigRequest request;
