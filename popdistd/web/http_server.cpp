@@ -36,7 +36,8 @@ struct HttpServer::Impl {
     acceptor.async_accept([this](Error error, tcp::socket socket) {
       if (web->stopping) return;
       if (error) return acceptLater();
-      if (web->connections < web->options.most_connections) serve(std::move(socket));
+      web->makeRoom();
+      serve(std::move(socket));
       accept();
     });
   }

@@ -27,7 +27,7 @@ struct HttpOptions {
   std::chrono::milliseconds answer_timeout{60'000};  ///< for who answers
   std::chrono::milliseconds write_timeout{60'000};   ///< for a client that does not read
   std::chrono::milliseconds keep_alive{15'000};      ///< of streams
-  int most_connections = 256;
+  int most_connections = 256;                        ///< for one more, another goes: see goesFirst()
 };
 
 /// All of it on the loop's thread.

@@ -14,12 +14,11 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
   template <typename... Arguments>
   explicit Session(std::shared_ptr<Web> web, Arguments&&... arguments)
       : web_(std::move(web)), stream_(std::forward<Arguments>(arguments)...), timer_(web_->io) {
-    ++web_->connections;
+    standing.number = ++web_->newest;
     web_->sessions.insert(this);
   }
   ~Session() override {
     web_->sessions.erase(this);
-    --web_->connections;
     if (web_->stopping && web_->sessions.empty()) web_->io.stop();
   }
   Session(const Session&) = delete;
@@ -30,6 +29,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     const tcp::endpoint peer = socket().remote_endpoint(error);
     peer_.has_tls = kHasTls;
     peer_.address = error ? "" : peer.address().to_string();
+    standing.address = peer_.address;
     peer_.port = error ? "" : std::to_string(peer.port());
     socket().set_option(tcp::no_delay(true), error);
     if constexpr (kHasTls) {
@@ -51,6 +51,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
 
   // The last operation that ends lets go of the session.
   void drop() override {
+    is_closed = true;
     finishExchange();
     lowest().close();
   }
@@ -114,6 +115,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     parser_->header_limit(kMostHeadBytes);
     parser_->body_limit(kMostBodyBytes);
     answered_ = false;
+    standing.is_busy = false;
     expireIn(web_->options.head_timeout);
     http::async_read_header(stream_, buffer_, *parser_, [self = shared()](Error error, std::size_t) {
       if (error) return self->misread(error);
@@ -170,6 +172,8 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
                         .session = sessionInCookies(std::string(got[http::field::cookie]))};
     request.caller = web_->options.identify(
         peer_, {.authorization = field(http::field::authorization), .session = request.session});
+    standing.user = request.caller.ok() ? std::optional(request.caller.value().user) : std::nullopt;
+    standing.is_busy = true;
     request.body = std::move(got.body());
     is_head_ = request.method == "HEAD";
     version_ = got.version();

@@ -81,12 +81,28 @@ TEST_F(HttpServerTest, LimitsConnections) {
     clients.back()->say(request("GET", "/healthz"));
     EXPECT_THAT(clients.back()->hear("ok\n"), StartsWith("HTTP/1.1 200"));
   }
-  RawClient ninth(port);
-  EXPECT_EQ(ninth.hear(), "");
-  clients.clear();
-  std::string answer;
-  while (answer.empty()) answer = ask("GET", "/healthz");
-  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(ask("GET", "/healthz"), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(clients.front()->hear(), "") << "the oldest has gone for it";
+  clients.back()->say(request("GET", "/healthz"));
+  EXPECT_THAT(clients.back()->hear("ok\n"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, IsNotShutByThoseWhoSayNothing) {
+  serve({.most_connections = 8});
+  std::vector<std::unique_ptr<RawClient>> silent;
+  for (int i = 0; i < 20; ++i) silent.push_back(std::make_unique<RawClient>(port));
+  EXPECT_THAT(ask("GET", "/healthz"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, IsNotShutByStreamsOfOneUser) {
+  serve({.most_connections = 8});
+  std::vector<std::unique_ptr<RawClient>> streams;
+  for (int i = 0; i < 20; ++i) {
+    streams.push_back(std::make_unique<RawClient>(port));
+    streams.back()->say(request("GET", "/v1/watch"));
+    streams.back()->hear("\r\n\r\n");
+  }
+  EXPECT_THAT(ask("GET", "/healthz"), StartsWith("HTTP/1.1 200"));
 }
 
 TEST_F(HttpServerTest, StopsWithAWordForWhoWaits) {
