@@ -209,8 +209,16 @@ TEST(DaemonOptions, HaveDefaults) {
 }
 
 TEST(DaemonOptions, ThatAreWrongAreRefused) {
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {"--listen", "8090"}, {"--http", "x"}, {"--log-level", "loud"}, {"--what"}, {"word"}}) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"--listen", "8090"},
+                                             {"--http", "x"},
+                                             {"--log-level", "loud"},
+                                             {"--what"},
+                                             {"word"},
+                                             {"--backfill-age", "nan"},
+                                             {"--admin", "a b"},
+                                             {"--admin", ""},
+                                             {"--advertise", "a\nb"}}) {
     const auto parsed = parseDaemonOptions(words);
     ASSERT_TRUE(std::holds_alternative<int>(parsed)) << words.front();
     EXPECT_EQ(std::get<int>(parsed), 2);
