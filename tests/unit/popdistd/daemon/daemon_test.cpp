@@ -223,7 +223,6 @@ TEST(DaemonOptions, HaveDefaults) {
 
 TEST(DaemonOptions, ThatAreWrongAreRefused) {
   for (const std::vector<std::string>& words :
-<<<<<<< HEAD
        std::vector<std::vector<std::string>>{{"--etcd", "h0"},
                                              {"--etcd", "h0:1,"},
                                              {"--etcd", "h0:1", "--etcd-prefix", "/"},
@@ -234,18 +233,11 @@ TEST(DaemonOptions, ThatAreWrongAreRefused) {
                                              {"--http", "x"},
                                              {"--log-level", "loud"},
                                              {"--what"},
-                                             {"word"}}) {
-=======
-       std::vector<std::vector<std::string>>{{"--listen", "8090"},
-                                             {"--http", "x"},
-                                             {"--log-level", "loud"},
-                                             {"--what"},
                                              {"word"},
                                              {"--backfill-age", "nan"},
                                              {"--admin", "a b"},
                                              {"--admin", ""},
                                              {"--advertise", "a\nb"}}) {
->>>>>>> mend
     const auto parsed = parseDaemonOptions(words);
     ASSERT_TRUE(std::holds_alternative<int>(parsed)) << words.front();
     EXPECT_EQ(std::get<int>(parsed), 2);
