@@ -35,7 +35,8 @@ Result<std::string> changesOf(const EtcdPlace& place, const EtcdPair& pair) {
   std::string changes;
   for (int part = 0; part < entry.num_parts(); ++part) {
     const std::string key = partKeys(place) + number + '/' + numberKey(part);
-    POP_ASSIGN_OR_RETURN(const EtcdPairs found, place.client.read({key, {}}, 1, Clock::now() + kEtcdReadTimeout));
+    POP_ASSIGN_OR_RETURN(const EtcdPairs found,
+                         place.client.read({key, {}}, 1, Clock::now() + kEtcdReadTimeout));
     if (found.pairs.empty()) return damagedEntry(key, "is missing");
     changes += found.pairs.front().value;
   }
