@@ -135,12 +135,12 @@ struct EtcdClient::Calls {
   // `call`: of one server. Server by server, from the one that has answered last.
   Status call(Clock::time_point deadline,
               const std::function<grpc::Status(const Stubs&, grpc::ClientContext&)>& call) {
-    std::string why = "there was no time for it";
+    std::string why;
     bool is_unknown = false;
     for (std::size_t attempt = 0; Clock::now() < deadline; ++attempt) {
       const std::size_t server = (last_good + attempt) % stubs.size();
       if (!connects(*stubs[server].channel, std::min(deadline, Clock::now() + kConnect))) {
-        why = servers.addresses[server] + ": no answer";
+        if (why.empty()) why = servers.addresses[server] + ": no answer";
         continue;
       }
       grpc::ClientContext context;
@@ -154,11 +154,13 @@ struct EtcdClient::Calls {
                            : Status(codeOf(status.error_code()), "etcd refuses: " + status.error_message());
       }
       is_unknown = is_unknown || mayBeDone(status);
-      why = servers.addresses[server] + ": " + printable(status.error_message());
+      // A reason says more than that time is over.
+      if (why.empty() || status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED)
+        why = servers.addresses[server] + ": " + printable(status.error_message());
       if ((attempt + 1) % stubs.size() == 0)
         std::this_thread::sleep_until(std::min(deadline, Clock::now() + kPause));
     }
-    return unavailable("etcd does not answer (" + why + ")");
+    return unavailable("etcd does not answer (" + (why.empty() ? "there was no time for it" : why) + ")");
   }
 
   const EtcdServers& servers;

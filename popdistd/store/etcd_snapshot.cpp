@@ -110,7 +110,8 @@ Status readSnapshot(const EtcdPlace& place, const v1::SnapshotHead& head, const 
   std::int64_t num_bytes = 0;
   for (int part = 0; part < head.num_parts(); ++part) {
     const std::string key = partKey(place, head.name(), part);
-    POP_ASSIGN_OR_RETURN(const EtcdPairs found, place.client.read({key, {}}, 1, Clock::now() + kEtcdReadTimeout));
+    POP_ASSIGN_OR_RETURN(const EtcdPairs found,
+                         place.client.read({key, {}}, 1, Clock::now() + kEtcdReadTimeout));
     if (found.pairs.empty()) return {Code::kDataLoss, "etcd lacks " + key};
     const std::string& bytes = found.pairs.front().value;
     POP_RETURN_IF_ERROR(sys::writeAll(file.get(), bytes).during("writing " + path));
