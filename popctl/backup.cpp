@@ -74,7 +74,7 @@ Status writeBackup(NewFile& file, ControllerClient& client) {
 int backup(const Command& command, ControllerClient& client) {
   if (const Status checked = checkPath(command.object); !checked.ok()) return unusable(checked);
   NewFile file(command.object);
-  if (!file.opened().ok()) return unusable(file.opened());
+  if (!file.opened().ok()) return unusable(invalidArgument("backup: " + file.opened().message()));
   const Status done = writeBackup(file, client);
   return done.ok() ? succeeded(command) : failed(command, done);
 }
