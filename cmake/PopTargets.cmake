@@ -24,12 +24,12 @@ endfunction()
 
 set(POP_TEST_OPTIONS -O0)
 
-# pop_add_test(NAME SRCS … LINK … LABELS … [TIMEOUT seconds, for each test case] [SERIAL] [TOGETHER]): a
-# GoogleTest program; each of its test cases is a CTest test. SERIAL: the cases count processes, measure time, or bind
-# ports that a job was given, so run them one at a time. TOGETHER: the whole program is one test, as its cases share
-# what is slow to start.
+# pop_add_test(NAME SRCS … LINK … LABELS … [TIMEOUT seconds, for each test case] [SERIAL]): a GoogleTest program.
+# Those that stay in one process (labels unit, fuzz, sim, contract) are one CTest test each: under sanitizers a start
+# costs more than most cases. Of the others, which start programs, each case is one. SERIAL: they count processes,
+# measure time, or bind ports that a job was given, so run them one at a time.
 function(pop_add_test name)
-  cmake_parse_arguments(ARG "SERIAL;TOGETHER" "TIMEOUT" "SRCS;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "SRCS;LINK;LABELS" ${ARGN})
   if(NOT ARG_LABELS)
     message(FATAL_ERROR "pop_add_test(${name}): say which kind of test it is with LABELS")
   endif()
@@ -47,15 +47,16 @@ function(pop_add_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   # One label of all words: gtest_discover_tests takes a list apart. Labels are looked for by regular expressions.
   list(JOIN ARG_LABELS "-" label)
-  set(properties TIMEOUT ${ARG_TIMEOUT} LABELS ${label})
+  set(serial)
   if(ARG_SERIAL)
-    list(APPEND properties RUN_SERIAL TRUE)
+    set(serial RUN_SERIAL TRUE)
   endif()
-  if(ARG_TOGETHER)
-    add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES ${properties})
+  if(label MATCHES "^(unit|fuzz|sim|contract$|contract-tsan$)")
+    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 1000 LABELS ${label} ${serial})
     return()
   endif()
+  set(properties TIMEOUT ${ARG_TIMEOUT} LABELS ${label} ${serial})
   gtest_discover_tests(${name} TEST_PREFIX "${name}." PROPERTIES "${properties}" DISCOVERY_TIMEOUT 60)
 endfunction()
 

@@ -15,6 +15,9 @@ int createUser(const Command& command, AccessClient& client) {
   request.set_name(command.object);
   request.set_role(command.access.role);
   request.set_vipu_key(command.access.vipu_key);
+  if (request.vipu_key() && !command.common.json) {
+    if (const Status can = checkVipuKeyFile(request.name()); !can.ok()) return unusable(can);
+  }
   const Result<v1::CreateUserReply> reply = client.createUser(request);
   if (!reply.ok() || reply.value().api_access_key().empty() || command.common.json)
     return answered(command, reply);

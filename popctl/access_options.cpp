@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/base/text.h"
+#include "popctl/whole_number.h"
 
 namespace pop::popctl {
 namespace {
@@ -54,7 +55,7 @@ void addAccessOptions(CLI::App& app, Action action, AccessOptions& options) {
       app.add_option("--user", options.user, "only of this user")->type_name("NAME");
       app.add_option("--limit", options.limit, "at most so many; 100 if not given")
           ->type_name("N")
-          ->check(CLI::Range(1, 10000));
+          ->check(wholeNumber(1, 10000));
   }
 }
 

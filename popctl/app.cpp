@@ -123,7 +123,7 @@ int holdForPoprun(const std::vector<std::string>& arguments) {
   server->options = "--vipu-server-host, --vipu-server-port";
   server->timeout_option = "--vipu-server-timeout";
   PodsClient client(std::move(*server), timeoutOf(command));
-  return holdPartition(options, client);
+  return options.only_remove ? removeHeldPartition(options, client) : holdPartition(options, client);
 }
 
 int runAsVipu(const std::vector<std::string>& arguments) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,14 +21,15 @@ class NewFile {
   explicit NewFile(const std::string& path)
       : path_(path),
         part_(path + '.' + sys::randomName() + ".part"),
-        file_(::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) {}
+        file_(::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)),
+        opened_(file_.valid() ? Status() : errnoStatus("writing " + part_, errno)) {}
   ~NewFile() {
     if (file_.valid()) ::unlink(part_.c_str());
   }
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  Status opened() const { return file_.valid() ? Status() : errnoStatus("writing " + part_, errno); }
+  const Status& opened() const { return opened_; }
 
   Status write(const std::string& bytes) {
     return sys::writeAll(file_.get(), bytes).during("writing " + part_);
@@ -45,11 +47,18 @@ class NewFile {
   const std::string path_;
   const std::string part_;
   sys::Fd file_;
+  const Status opened_;
 };
 
-Status writeBackup(const std::string& path, ControllerClient& client) {
-  NewFile file(path);
-  POP_RETURN_IF_ERROR(file.opened());
+// What is no file would be replaced by one: a device, a socket.
+Status checkPath(const std::string& path) {
+  struct stat status {};
+  if (path.empty()) return invalidArgument("backup: name the file that the copy becomes");
+  if (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) return {};
+  return invalidArgument("backup: " + path + " is there, and is not a regular file: name another one");
+}
+
+Status writeBackup(NewFile& file, ControllerClient& client) {
   Status written;
   const Status sent = client.backup([&](const std::string& bytes) {
     written = file.write(bytes);
@@ -63,7 +72,10 @@ Status writeBackup(const std::string& path, ControllerClient& client) {
 }  // namespace
 
 int backup(const Command& command, ControllerClient& client) {
-  const Status done = writeBackup(command.object, client);
+  if (const Status checked = checkPath(command.object); !checked.ok()) return unusable(checked);
+  NewFile file(command.object);
+  if (!file.opened().ok()) return unusable(invalidArgument("backup: " + file.opened().message()));
+  const Status done = writeBackup(file, client);
   return done.ok() ? succeeded(command) : failed(command, done);
 }
 

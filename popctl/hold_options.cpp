@@ -36,6 +36,7 @@ void addOptions(CLI::App& app, HoldOptions& options) {
   app.add_flag("--update", options.update);
   app.add_option("--reset", options.reset);
   app.add_flag("--remove", options.remove);
+  app.add_flag("--only-remove", options.only_remove);
   app.add_option("--attempts", options.attempts)->check(CLI::PositiveNumber);
   app.add_flag("--verbose", options.verbose);
   app.add_option("--holder", options.holder);

@@ -24,6 +24,7 @@ struct HoldOptions {
   bool update = false;        ///< make it anew if it does not fit
   std::optional<bool> reset;  ///< missing: if it is not reconfigurable
   bool remove = false;        ///< after the job, if it was made here
+  bool only_remove = false;   ///< `partition`, whose holder was killed
   int attempts = 1;
   bool verbose = false;
   std::string holder;  ///< for people: "poprun 4711 on h0"

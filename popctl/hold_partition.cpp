@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popctl/hold_partition.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <thread>
@@ -15,6 +18,7 @@
 #include "popctl/report.h"
 #include "popctl/rpc/exit_codes.h"
 #include "popctl/rpc/partition_hold.h"
+#include "popctl/rpc/reconnects.h"
 
 namespace pop::popctl {
 namespace {
@@ -30,9 +34,20 @@ Deadline deadlineOf(const PodsClient& client) {
   return std::chrono::steady_clock::now() + client.timeout();
 }
 
+// A popdistd that is being restarted is back soon.
+Status removeOnceReached(PodsClient& client, const std::string& partition) {
+  const Deadline deadline = deadlineOf(client);
+  while (true) {
+    Status removed = removePartition(client, partition, deadline);
+    const bool may_be_back = removed.code() == Code::kUnavailable;
+    if (!may_be_back || std::chrono::steady_clock::now() + kUntilNextAttempt >= deadline) return removed;
+    std::this_thread::sleep_for(kUntilNextAttempt);
+  }
+}
+
 void removeIfAsked(const HoldOptions& options, PodsClient& client, const JobPartition& partition) {
   if (!options.remove || !partition.made) return;
-  const Status removed = removePartition(client, partition.id, deadlineOf(client));
+  const Status removed = removeOnceReached(client, partition.id);
   if (!removed.ok())
     std::fprintf(stderr, "poprun: partition %s is not removed: %s\n", printable(partition.id).c_str(),
                  printable(removed.message()).c_str());
@@ -53,34 +68,55 @@ Result<Held> attempt(const HoldOptions& options, PodsClient& client, const std::
   return held;
 }
 
-// Another's job may end meanwhile.
+// A reader's end that is not read is an end, too.
+bool stdinEndsWithin(std::chrono::milliseconds limit) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point until = Clock::now() + limit;
+  char bytes[256];
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    const int ready = ::poll(&input, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
+    if (ready == 0) return false;
+    errno = ready < 0 ? errno : 0;
+    const bool is_there = ready > 0 && ::read(STDIN_FILENO, bytes, sizeof bytes) > 0;
+    if (!is_there && errno != EINTR) return true;
+  }
+}
+
+// Another's job may end meanwhile. Not for a poprun that is gone, which is nobody's wish any more.
 Result<Held> attempts(const HoldOptions& options, PodsClient& client) {
   const std::string token = sys::randomName() + sys::randomName();
   Result<Held> held = attempt(options, client, token);
-  for (int i = 1; i < options.attempts && !held.ok(); ++i) {
-    std::this_thread::sleep_for(kBetweenAttempts);
+  for (int i = 1; i < options.attempts && !held.ok() && !stdinEndsWithin(kBetweenAttempts); ++i)
     held = attempt(options, client, token);
-  }
   return held;
 }
 
-// A reader's end that is not read is an end, too.
 void waitForStdinsEnd() {
-  char bytes[256];
-  ssize_t got = 0;
-  do {
-    got = ::read(STDIN_FILENO, bytes, sizeof bytes);
-  } while (got > 0 || (got < 0 && errno == EINTR));
+  while (!stdinEndsWithin(std::chrono::hours(1))) {
+  }
+}
+
+bool isRead(int output) {
+  pollfd end{output, 0, 0};
+  return ::poll(&end, 1, 0) <= 0 || (end.revents & POLLERR) == 0;
 }
 
 }  // namespace
+
+int removeHeldPartition(const HoldOptions& options, PodsClient& client) {
+  removeIfAsked(options, client, {.id = options.partition, .made = true});
+  return 0;
+}
 
 int holdPartition(const HoldOptions& options, PodsClient& client) {
   ::signal(SIGPIPE, SIG_IGN);  // a poprun that is gone must not keep this from letting go
   Result<Held> held = attempts(options, client);
   if (!held.ok()) {
-    std::fprintf(stderr, "poprun: cannot get a V-IPU partition: %s\n",
-                 printable(held.status().message()).c_str());
+    if (isRead(STDOUT_FILENO))
+      std::fprintf(stderr, "poprun: cannot get a V-IPU partition: %s\n",
+                   printable(held.status().message()).c_str());
     return exitCodeOf(held.status());
   }
   if (held->hold) {
@@ -89,7 +125,8 @@ int holdPartition(const HoldOptions& options, PodsClient& client) {
                    printable(why.message()).c_str());
     });
   }
-  const int printed = printText(held->partition.id + '\n');
+  const std::string line = held->partition.id + (held->partition.made ? " made\n" : "\n");
+  const int printed = isRead(STDOUT_FILENO) ? printText(line) : 0;
   waitForStdinsEnd();
   held->hold = nullptr;
   removeIfAsked(options, client, held->partition);

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <map>
 
+#include "popctl/whole_number.h"
 #include "popdistd/vipu/partition.h"
 #include "proto/popdist/v1/pods.pb.h"
 
@@ -57,18 +58,18 @@ void addNames(CLI::App& app, const std::string& name, std::vector<std::string>& 
 void addCreatePartition(CLI::App& app, PodOptions& options) {
   app.add_option("--size", options.size, "number of IPUs, a power of two")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(wholeNumber(1));
   app.add_option("--allocation", options.allocation, "whose IPU-Machines it may have")->type_name("NAME");
   app.add_option("--cluster", options.cluster, "where it is to be")->type_name("NAME");
   app.add_option("--num-gcds,--gcds", options.num_gcds, "graph compile domains; 1 if not given")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(wholeNumber(1));
   app.add_option("--gcd-sync-replicas", options.num_replicas, "replicas of all GCDs together; one for each")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(wholeNumber(1));
   app.add_option("--num-segments,--segments", options.num_segments, "IPU-Link domains; 1 if not given")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(wholeNumber(1));
   app.add_option("--index", options.index, "which block of so many IPUs of the cluster, from 0")
       ->type_name("N");
   app.add_flag("--reconfigurable", options.reconfigurable,
@@ -84,10 +85,10 @@ void addCreatePartition(CLI::App& app, PodOptions& options) {
 void addCreateCluster(CLI::App& app, PodOptions& options) {
   app.add_option("--num-ipulinkdomains,--num-ilds", options.num_ilds, "IPU-Link domains; 1 if not given")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(wholeNumber(1));
   app.add_option("--machines-per-ild", options.machines_per_ild, "16 if not given, which is a Pod64")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(wholeNumber(1));
   addKindOption(app, "--topology", options.topology, {{"mesh", v1::ILD_MESH}, {"torus", v1::ILD_TORUS}},
                 "of IPU-Links");
   addKindOption(app, "--cluster-topology", options.gateways,
@@ -98,10 +99,10 @@ void addCreateAgent(CLI::App& app, PodOptions& options) {
   app.add_option("--cluster", options.cluster, "the only one there is if not given")->type_name("NAME");
   app.add_option("--ild", options.ild, "its IPU-Link domain, from 0; the next free place if not given")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(wholeNumber(0));
   app.add_option("--position", options.position, "its place there, from 0 at the bottom")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(wholeNumber(0));
   app.add_option("--host", options.host, "that serves it")->type_name("HOST");
   app.add_option("--ip", options.ip, "of its IPU over Fabric server")->type_name("ADDRESS");
 }

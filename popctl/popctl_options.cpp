@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "popctl/quota_options.h"
 #include "popctl/rpc/exit_codes.h"
 #include "popctl/states.h"
+#include "popctl/whole_number.h"
 
 namespace pop::popctl {
 namespace {
@@ -130,7 +132,7 @@ void addCommon(CLI::App& app, CommonOptions& common) {
       ->check(CLI::PositiveNumber);
   app.add_option("--reconnect", common.reconnect_s, "how long a lost connection is tried again")
       ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber)
+      ->check(wholeNumber(0))
       ->capture_default_str();
 }
 
@@ -149,7 +151,7 @@ void addFilters(CLI::App& app, Command& command) {
   app.add_option("--host", command.filter.host, "only on this host")->type_name("HOST");
   app.add_option("--limit", command.limit, "at most so many; 0: all")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
+      ->check(wholeNumber(0))
       ->capture_default_str();
 }
 
@@ -293,8 +295,12 @@ void addSubmit(CLI::App& app, SubmitOptions& submit) {
   app.prefix_command();
   app.add_option("--name", submit.name, "of the job")->type_name("NAME");
   app.add_flag("--held", submit.held, "it waits until `popctl release job`");
-  app.add_option("--priority", submit.priority, "jobs with a higher one start first")->type_name("N");
-  app.add_option("--hosts", submit.num_hosts, "how many hosts popdistd chooses")->type_name("N");
+  app.add_option("--priority", submit.priority, "jobs with a higher one start first")
+      ->type_name("N")
+      ->check(wholeNumber(std::numeric_limits<int>::min()));
+  app.add_option("--hosts", submit.num_hosts, "how many hosts popdistd chooses")
+      ->type_name("N")
+      ->check(wholeNumber(1, 65536));
   app.add_option("--allocation", submit.allocation,
                  "run on hosts that serve this allocation's agents, under its quota")
       ->type_name("NAME");

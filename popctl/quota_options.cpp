@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "popctl/whole_number.h"
+
 namespace pop::popctl {
 
 void addQuotaSubject(CLI::App& app, QuotaOptions& options) {
@@ -14,7 +16,7 @@ void addQuotaSubject(CLI::App& app, QuotaOptions& options) {
 
 void addQuotaLimits(CLI::App& app, QuotaOptions& options) {
   const auto add = [&app](const char* name, std::optional<int>& value, const char* what) {
-    app.add_option(name, value, what)->type_name("N")->check(CLI::NonNegativeNumber);
+    app.add_option(name, value, what)->type_name("N")->check(wholeNumber(0));
   };
   add("--queued", options.queued, "jobs that wait; more are refused");
   add("--running", options.running, "jobs that run; more wait, as below");
@@ -23,7 +25,7 @@ void addQuotaLimits(CLI::App& app, QuotaOptions& options) {
   app.add_option("--share", options.share,
                  "of all that there is, against 1 of others, with popdistd --fair-share")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(wholeNumber(1));
 }
 
 std::string quotaMistake(const QuotaOptions& options, bool sets) {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popctl/vipu_key_file.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
 #include "common/sys/host_name.h"
 #include "runner/store/whole_file.h"
 
@@ -16,11 +21,24 @@ std::string placeLines(const std::string& address) {
   return "api-host=\"" + host + "\"\napi-port=\"" + port + "\"\n";
 }
 
+std::string fileOf(const std::string& user) {
+  return user + ".vipu-cli.hcl";
+}
+
 }  // namespace
+
+Status checkVipuKeyFile(const std::string& user) {
+  const std::string name = fileOf(user);
+  struct stat status {};
+  if (::lstat(name.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return failedPrecondition(name + ", the key's file, is there and is not a regular file: move it away");
+  if (::access(".", W_OK) == 0) return {};
+  return errnoStatus("the key's file " + name + " cannot be written here", errno);
+}
 
 Result<std::string> writeVipuKeyFile(const ::popdist::v1::CreateUserReply& reply,
                                      const std::string& address) {
-  const std::string name = reply.api_user_id() + ".vipu-cli.hcl";
+  const std::string name = fileOf(reply.api_user_id());
   POP_RETURN_IF_ERROR(runner::replaceFile(".", name,
                                           placeLines(address) + "api-user-id=\"" + reply.api_user_id() +
                                               "\"\napi-access-key=\"" + reply.api_access_key() + "\"\n"));

@@ -9,6 +9,9 @@
 
 namespace pop::popctl {
 
+/// What keeps that file from being written here, as far as can be known before: an old key ends with the new.
+Status checkVipuKeyFile(const std::string& user);
+
 /// Writes NAME.vipu-cli.hcl here, for this user alone, in place of an old one; returns its name. `address`:
 /// of the server that is asked.
 Result<std::string> writeVipuKeyFile(const ::popdist::v1::CreateUserReply& reply, const std::string& address);

@@ -5,12 +5,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
 #include "common/base/text.h"
 #include "common/contract/version.h"
 #include "common/sys/host_name.h"
+#include "common/tls/certificates.h"
 
 namespace pop::popdistd {
 namespace {
@@ -116,7 +118,18 @@ void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
   app.set_version_flag("--version", std::string("popdistd ") + contract::kVersion);
 }
 
+Status checkNames(const DaemonOptions& options) {
+  for (const std::string& admin : options.admins)
+    if (const Status named = tls::checkUserName(admin); !named.ok())
+      return invalidArgument("--admin: " + named.message());
+  if (options.advertised_host.empty()) return {};
+  const Status named = tls::checkHostName(options.advertised_host);
+  return named.ok() ? named : invalidArgument("--advertise: " + named.message());
+}
+
 Status readWords(const Words& words, DaemonOptions& options) {
+  if (std::isnan(words.backfill_age_s)) return invalidArgument("--backfill-age is not a number of seconds");
+  POP_RETURN_IF_ERROR(checkNames(options));
   options.backfill_age = std::chrono::seconds(static_cast<std::int64_t>(words.backfill_age_s));
   POP_ASSIGN_OR_RETURN(options.listen, os::parsePlace("--listen", words.listen));
   options.log_level = words.log_level == "warning" ? log::Level::kWarning

@@ -31,7 +31,8 @@ Result<DevHost> DevHost::prepare(const std::string& directory, const std::string
   const agent::InitTlsResult made = agent::initTls(
       {.directory = host.tlsDirectory(), .hosts = {namesOfThisHost()}, .users = {user}, .issuer = true});
   if (!made.mistakes.empty()) return failedPrecondition(join(made.mistakes, "; "));
-  POP_RETURN_IF_ERROR(runner::replaceFile(directory, "users", user + " = " + user + '\n'));
+  if (::access((directory + "/users").c_str(), F_OK) != 0)
+    POP_RETURN_IF_ERROR(runner::replaceFile(directory, "users", user + " = " + user + '\n'));
   return host;
 }
 
@@ -41,7 +42,7 @@ void DevHost::start(int port) {
   Result<os::HelperProgram> started = os::HelperProgram::start(
       {sys::ownProgram("popdist-agent"), "serve", "--listen", "127.0.0.1:0", "--tls", tlsDirectory(),
        "--users", directory_ + "/users", "--controller", controller, "--state", directory_ + "/agent"},
-      {null.get(), null.get(), STDERR_FILENO});
+      {null.get(), null.get(), STDERR_FILENO}, os::Leads::kSession, os::AfterUs::kDies);
   if (!started.ok()) return log::warning("cannot start the agent service: " + started.status().message());
   service_ = std::move(*started);
   std::printf(

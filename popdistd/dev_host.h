@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What popdistd --dev has besides the daemon: certificates, and an agent service of this machine that joins
-// it. The service ends with popdistd, and so do its jobs.
+// it. The service ends with popdistd, however that ends, and so do its jobs.
 #pragma once
 
 #include <string>
@@ -12,12 +12,13 @@ namespace pop::popdistd {
 
 class DevHost {
  public:
-  /// Makes certificates in `directory`, which exists, unless they are there, and a users file with `user`.
+  /// Makes certificates in `directory`, which exists, and a users file with `user`, unless they are there.
   static Result<DevHost> prepare(const std::string& directory, const std::string& user);
 
   std::string tlsDirectory() const { return directory_ + "/tls"; }
 
-  /// Starts the agent service, which joins the daemon at this port, and says on stdout how to use both.
+  /// On the main thread, with which the service ends. Starts the agent service, which joins the daemon at
+  /// this port, and says on stdout how to use both.
   void start(int port);
 
  private:

@@ -48,6 +48,7 @@ JoinedHost::~JoinedHost() {
 
 Status JoinedHost::start() {
   POP_RETURN_IF_ERROR(directories_.prepare());
+  POP_ASSIGN_OR_RETURN(lock_, directories_.take());
   POP_ASSIGN_OR_RETURN(cluster_, directories_.cluster());
   POP_ASSIGN_OR_RETURN(epoch_, directories_.epoch());
   runners_.setCluster(cluster_);

@@ -36,7 +36,8 @@ class JoinedHost {
   JoinedHost(const JoinedHost&) = delete;
   JoinedHost& operator=(const JoinedHost&) = delete;
 
-  /// Makes the directories and begins to join. From then on it tries for ever.
+  /// Makes the directories and begins to join. From then on it tries for ever. kAlreadyExists: another
+  /// service has the directories.
   Status start();
 
   std::int64_t runningRunners() const { return runners_.running(); }
@@ -61,6 +62,7 @@ class JoinedHost {
   const std::function<bool(const std::string&)> runs_job_;
   const RunnerDirectories directories_;
   ZombieReaper reaper_;
+  sys::Fd lock_;             ///< of the directories
   std::string cluster_;      ///< the last one
   std::uint64_t epoch_ = 0;  ///< the largest of its popdistds
   bool is_welcome_ = false;

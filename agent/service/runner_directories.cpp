@@ -13,7 +13,6 @@
 #include <system_error>
 
 #include "common/base/text.h"
-#include "common/sys/fd.h"
 #include "common/sys/name_file.h"
 
 namespace pop::agent {
@@ -99,6 +98,20 @@ Status RunnerDirectories::prepare() const {
   if (error) return errnoStatus("making the directory of --state " + state_, error.value());
   POP_RETURN_IF_ERROR(makeOwn(state_));
   return makeOwn(state_ + "/jobs");
+}
+
+Result<sys::Fd> RunnerDirectories::take() const {
+  const std::string path = state_ + "/lock";
+  sys::Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.valid()) return errnoStatus("opening " + path, errno);
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (::fcntl(file.get(), F_OFD_SETLK, &lock) == 0) return file;
+  if (errno == EAGAIN || errno == EACCES)
+    return Status(Code::kAlreadyExists, "another popdist-agent serve has the directory " + state_ +
+                                            ": end it, or give another one with --state");
+  return errnoStatus("locking " + path, errno);
 }
 
 Result<std::string> RunnerDirectories::cluster() const {

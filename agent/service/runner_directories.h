@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The directories of the runners that the cluster's daemon has had started on this host:
 //
+//   STATE/lock                            of the one service that has the directory
 //   STATE/cluster                         the cluster that this host was in last, and its popdistd's epoch
 //   STATE/jobs/CLUSTER/JOB.ATTEMPT/       a runner's, for the job's user alone
 //
@@ -14,6 +15,7 @@
 
 #include "agent/service/unix_user.h"
 #include "common/base/status.h"
+#include "common/sys/fd.h"
 
 namespace pop::agent {
 
@@ -36,6 +38,10 @@ class RunnerDirectories {
 
   /// Makes STATE and STATE/jobs. kPermissionDenied: others could change what is there.
   Status prepare() const;
+
+  /// The directory is this process's while the file is open. kAlreadyExists: another service has it, so its
+  /// runners are not ours to speak of.
+  Result<sys::Fd> take() const;
 
   /// The cluster that this host was in last; empty: none.
   Result<std::string> cluster() const;

@@ -2,6 +2,7 @@
 #include "common/os/helper_program.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,10 +35,13 @@ constexpr std::chrono::milliseconds kAfterSigkill{500};
 // cannot be executed.
 struct Child {
   Leads leads;
-  int failure;  ///< closed when the program runs; else what kept it from running is written there
+  pid_t dies_with;  ///< 0: nobody
+  int failure;      ///< closed when the program runs; else what kept it from running is written there
 
   template <typename Launcher>
   error_code on_exec_setup(Launcher&, const std::filesystem::path&, const char* const* argv) const {
+    // A parent that has already died would never send the signal.
+    if (dies_with != 0 && (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != dies_with)) ::_exit(127);
     if (leads == Leads::kSession) ::setsid();
     if (leads == Leads::kGroup) ::setpgid(0, 0);
     // Where dup2 had nothing to do, close-on-exec is still set.
@@ -55,7 +59,8 @@ struct Child {
 
 // Its number alone is kept of the process: Boost's object would wait for one that does not go, and kills one
 // process, not its group.
-Result<pid_t> launch(const std::vector<std::string>& command, const std::array<int, 3>& stdio, Leads leads) {
+Result<pid_t> launch(const std::vector<std::string>& command, const std::array<int, 3>& stdio, Leads leads,
+                     AfterUs after_us) {
   const std::string what = "starting " + command.front();
   POP_ASSIGN_OR_RETURN(sys::Pipe failure, sys::makePipe());
   boost::asio::io_context context;
@@ -64,7 +69,8 @@ Result<pid_t> launch(const std::vector<std::string>& command, const std::array<i
   const sys::BlockedSignals blocked;  // no handler of ours may run in a child that borrows our memory
   try {
     launcher(context.get_executor(), failed, command.front(), std::vector(command.begin() + 1, command.end()),
-             process::process_stdio{stdio[0], stdio[1], stdio[2]}, Child{leads, failure.write_end.get()})
+             process::process_stdio{stdio[0], stdio[1], stdio[2]},
+             Child{leads, after_us == AfterUs::kDies ? ::getpid() : 0, failure.write_end.get()})
         .detach();
   } catch (const boost::system::system_error& error) {  // of a program that runs: it has no descriptor
     failed = error.code();
@@ -103,8 +109,8 @@ Stragglers& stragglers() {
 }  // namespace
 
 Result<HelperProgram> HelperProgram::start(const std::vector<std::string>& command,
-                                           const std::array<int, 3>& stdio, Leads leads) {
-  POP_ASSIGN_OR_RETURN(const pid_t pid, launch(command, stdio, leads));
+                                           const std::array<int, 3>& stdio, Leads leads, AfterUs after_us) {
+  POP_ASSIGN_OR_RETURN(const pid_t pid, launch(command, stdio, leads, after_us));
   return HelperProgram(pid);
 }
 

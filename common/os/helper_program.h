@@ -21,6 +21,9 @@ namespace pop::os {
 /// its own leaves it the terminal, and Ctrl-C to us.
 enum class Leads : std::uint8_t { kNothing, kGroup, kSession };
 
+/// What becomes of a program when we are killed. kDies: it is killed with the thread that has started it.
+enum class AfterUs : std::uint8_t { kGoesOn, kDies };
+
 /// Kills its process group and reaps it when it goes, unless wait() has seen its end. One that waits for a
 /// device or a file server, and so does not go soon, is not waited for: a later program's end reaps it, too.
 class HelperProgram {
@@ -29,7 +32,7 @@ class HelperProgram {
   /// descriptors 0, 1 and 2, default signals, and the limits that were there before setUpForJobs() raised
   /// them; our other descriptors stay ours.
   static Result<HelperProgram> start(const std::vector<std::string>& command, const std::array<int, 3>& stdio,
-                                     Leads leads = Leads::kSession);
+                                     Leads leads = Leads::kSession, AfterUs after_us = AfterUs::kGoesOn);
 
   HelperProgram() = default;
   ~HelperProgram();

@@ -40,14 +40,18 @@ int errorOf(int socket) {
   return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 ? error : errno;
 }
 
+int portOf(const Address& address) {
+  const in_port_t port = address.storage.ss_family == AF_INET6
+                             ? reinterpret_cast<const sockaddr_in6*>(&address.storage)->sin6_port
+                             : reinterpret_cast<const sockaddr_in*>(&address.storage)->sin_port;
+  return ntohs(port);
+}
+
 int portOf(int socket) {
   Address own;
   own.bytes = sizeof(own.storage);
   ::getsockname(socket, reinterpret_cast<sockaddr*>(&own.storage), &own.bytes);
-  const in_port_t port = own.storage.ss_family == AF_INET6
-                             ? reinterpret_cast<const sockaddr_in6*>(&own.storage)->sin6_port
-                             : reinterpret_cast<const sockaddr_in*>(&own.storage)->sin_port;
-  return ntohs(port);
+  return portOf(own);
 }
 
 }  // namespace
@@ -161,6 +165,7 @@ AcceptedConnection acceptConnection(int listener) {
   setOption(pending.socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
   setKeepalive(pending.socket.get());
   pending.address = numeric(peer);
+  pending.port = portOf(peer);
   return pending;
 }
 

@@ -67,6 +67,7 @@ Result<Listener> listenAt(const std::string& address, int port);
 struct AcceptedConnection {
   sys::Fd socket;  ///< invalid: no connection
   std::string address;
+  int port = 0;          ///< of the other side
   int error_number = 0;  ///< why none could be taken, although one may wait: no descriptors, for one
 };
 AcceptedConnection acceptConnection(int listener);

@@ -43,6 +43,7 @@ class Access {
 
  private:
   void tick();
+  void look();
 
   Loop& loop_;
   AuditLog audit_;
@@ -52,6 +53,7 @@ class Access {
   GuardedVipu vipu_;
   GuardedAccess access_;
   TimerId tick_{};
+  TimerId look_{};
 };
 
 }  // namespace pop::popdistd

@@ -24,12 +24,12 @@ bool isRole(v1::Role role) {
 }
 
 // Else a token that leaks would have children, which outlive it.
-Status checkMakesTokens(const Caller& caller) {
+Status checkMakesSecrets(const Caller& caller) {
   if (caller.known_by != v1::KNOWN_BY_TOKEN && caller.known_by != v1::KNOWN_BY_SESSION &&
       caller.known_by != v1::KNOWN_BY_VIPU_KEY)
     return {};
   return {Code::kPermissionDenied,
-          "a token or key makes no tokens: use a certificate, or popdistd's machine"};
+          "a token makes no tokens and no keys: use a certificate, or popdistd's machine"};
 }
 
 }  // namespace
@@ -66,11 +66,13 @@ Result<v1::CreateUserReply> AccessService::makeUser(const Caller& caller,
                                                     const v1::CreateUserRequest& request) {
   const std::string& name = request.name();
   POP_RETURN_IF_ERROR(tls::checkUserName(name));
+  if (request.vipu_key()) POP_RETURN_IF_ERROR(checkMakesSecrets(caller));
   if (request.role() != v1::ROLE_NONE && !isRole(request.role()))
     return invalidArgument("role " + std::to_string(request.role()) + " is none of those in access.proto");
   if (parts_.accounts.isFixed(name) && request.role() != v1::ROLE_NONE && request.role() != v1::ROLE_ADMIN)
-    return failedPrecondition("user " + inQuotes(name) +
-                              " is an admin by popdistd's own options: start it without --admin " + name);
+    return failedPrecondition(
+        "user " + inQuotes(name) +
+        " is an admin as popdistd's own user, or by --admin: that role cannot be changed by a call");
   v1::UserRecord user;
   for (const v1::UserRecord& each : parts_.accounts.users()) {
     if (each.info().name() == name) user = each;
@@ -122,6 +124,9 @@ Status AccessService::dropUser(const std::string& name) {
     is_there = true;
     dropTokenRecord(each.info().id());
   }
+  if (!is_there && parts_.accounts.isFixed(name))
+    return failedPrecondition("user " + inQuotes(name) +
+                              " is an admin as popdistd's own user, or by --admin: nothing of it is stored");
   if (!is_there) return {Code::kNotFound, "no user " + inQuotes(name) + " is stored: it has the usual role"};
   parts_.commits.wrote(parts_.store.removeRecord(RecordKind::kUser, name));
   parts_.accounts.removeUser(name);
@@ -137,7 +142,7 @@ void AccessService::createToken(const Caller& caller, v1::CreateTokenRequest req
 
 Result<v1::CreateTokenReply> AccessService::makeToken(const Caller& caller,
                                                       const v1::CreateTokenRequest& request) {
-  POP_RETURN_IF_ERROR(checkMakesTokens(caller));
+  POP_RETURN_IF_ERROR(checkMakesSecrets(caller));
   const std::string user = request.user().empty() ? caller.user : request.user();
   POP_RETURN_IF_ERROR(tls::checkUserName(user));
   if (user != caller.user && caller.role < v1::ROLE_ADMIN)
@@ -222,12 +227,24 @@ void AccessService::noteUses() {
 
 // ---- the audit log
 
+// Hosts and clients have their turns between the pieces: there may be millions of entries.
+template <typename T>
+void AccessService::answerInPieces(const std::shared_ptr<AuditLog::Step<T>>& step, Reply<T> reply) {
+  if (std::optional<Result<T>> done = (*step)()) return reply(std::move(*done));
+  parts_.loop.post([this, step, reply = std::move(reply), is_there = std::weak_ptr(is_there_)]() mutable {
+    if (!is_there.expired()) answerInPieces<T>(step, std::move(reply));
+  });
+}
+
 void AccessService::listAudit(const Caller&, v1::ListAuditRequest request, Reply<v1::ListAuditReply> reply) {
-  reply(parts_.audit.list(request.user(), request.limit()));
+  answerInPieces<v1::ListAuditReply>(std::make_shared<AuditLog::Step<v1::ListAuditReply>>(
+                                         parts_.audit.listing(request.user(), request.limit())),
+                                     std::move(reply));
 }
 
 void AccessService::checkAudit(const Caller&, v1::Nothing, Reply<v1::CheckAuditReply> reply) {
-  reply(parts_.audit.check());
+  answerInPieces<v1::CheckAuditReply>(
+      std::make_shared<AuditLog::Step<v1::CheckAuditReply>>(parts_.audit.checking()), std::move(reply));
 }
 
 }  // namespace pop::popdistd

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "common/base/loop.h"
 #include "popdistd/access/accounts.h"
 #include "popdistd/access/audit_log.h"
 #include "popdistd/api/access_api.h"
@@ -16,6 +17,7 @@ namespace pop::popdistd {
 class AccessService final : public AccessApi {
  public:
   struct Parts {
+    Loop& loop;
     Store& store;
     Commits& commits;
     Accounts& accounts;
@@ -53,8 +55,11 @@ class AccessService final : public AccessApi {
   v1::UserInfo shown(const v1::UserRecord& user) const;
   template <typename T>
   void answer(Result<T> made, Reply<T> reply);
+  template <typename T>
+  void answerInPieces(const std::shared_ptr<AuditLog::Step<T>>& step, Reply<T> reply);
 
   const Parts parts_;
+  const std::shared_ptr<bool> is_there_ = std::make_shared<bool>(true);  ///< for what is posted
 };
 
 }  // namespace pop::popdistd

@@ -13,6 +13,7 @@ namespace {
 constexpr std::chrono::hours kSessionLength{8};
 constexpr std::chrono::seconds kUseIsNoted{60};
 constexpr std::size_t kMostSessions = 1024;
+constexpr std::ptrdiff_t kMostSessionsOfOne = 32;
 
 std::string fromText(const Peer& peer) {
   if (!peer.unix_user.empty()) return "the local socket";
@@ -86,7 +87,9 @@ Result<Caller> Accounts::bySession(const std::string& secret) {
     return denied("the session has ended: log in again");
   const auto token = tokens_.find(session->second.token);
   if (token == tokens_.end()) return denied("the session's token was removed: log in with another one");
-  return callerWith(token->second, v1::KNOWN_BY_SESSION);
+  POP_ASSIGN_OR_RETURN(Caller caller, callerWith(token->second, v1::KNOWN_BY_SESSION));
+  caller.session = session->first;
+  return caller;
 }
 
 Result<Caller> Accounts::byVipuKey(const Credentials& credentials) const {
@@ -112,7 +115,32 @@ Result<Caller> Accounts::callerWith(v1::TokenRecord& token, v1::KnownBy how) {
   return Caller{.user = info.user(),
                 .role = std::min(info.scope(), roleLocked(info.user())),
                 .known_by = how,
-                .token = info.id()};
+                .token = info.id(),
+                .session = {}};
+}
+
+Result<Caller> Accounts::today(const Caller& caller) const {
+  const std::scoped_lock lock(mutex_);
+  Caller now = caller;
+  if (caller.known_by == v1::KNOWN_BY_NOTHING || caller.known_by == v1::KNOWN_BY_HOST) return now;
+  now.role = roleLocked(caller.user);
+  if (caller.known_by == v1::KNOWN_BY_VIPU_KEY) {
+    const auto user = users_.find(caller.user);
+    if (user == users_.end() || user->second.vipu_key_digest().empty())
+      return denied("the key of user " + inQuotes(caller.user) + " has ended");
+  }
+  if (caller.token.empty()) return now;
+  const auto token = tokens_.find(caller.token);
+  if (token == tokens_.end()) return denied("the token " + caller.token + " was removed");
+  if (token->second.info().expires().seconds() <= timestamp(settings_.clock()).seconds())
+    return denied("the token " + caller.token + " has expired: make a new one");
+  if (caller.known_by == v1::KNOWN_BY_SESSION) {
+    const auto session = sessions_.find(caller.session);
+    if (session == sessions_.end() || session->second.expires <= settings_.clock())
+      return denied("the session has ended: log in again");
+  }
+  now.role = std::min(token->second.info().scope(), now.role);
+  return now;
 }
 
 v1::Role Accounts::roleOf(const std::string& user) const {
@@ -143,14 +171,18 @@ Result<std::string> Accounts::beginSession(const std::string& token, const Peer&
   POP_ASSIGN_OR_RETURN(const Caller caller, bySecret(peer, {.authorization = "Bearer " + token}));
   const Time now = settings_.clock();
   std::erase_if(sessions_, [now](const auto& each) { return each.second.expires <= now; });
-  if (sessions_.size() >= kMostSessions) {
-    const auto oldest =
-        std::min_element(sessions_.begin(), sessions_.end(),
-                         [](const auto& a, const auto& b) { return a.second.expires < b.second.expires; });
-    sessions_.erase(oldest);
+  // Whoever has many loses own ones.
+  const auto is_own = [&caller](const auto& each) { return each.second.user == caller.user; };
+  const bool has_many = std::count_if(sessions_.begin(), sessions_.end(), is_own) >= kMostSessionsOfOne;
+  if (has_many || sessions_.size() >= kMostSessions) {
+    const auto goes_before = [&](const auto& a, const auto& b) {
+      if (has_many && is_own(a) != is_own(b)) return is_own(a);
+      return a.second.expires < b.second.expires;
+    };
+    sessions_.erase(std::min_element(sessions_.begin(), sessions_.end(), goes_before));
   }
   std::string secret = makeSecret(settings_.random_name);
-  sessions_[digestOfSecret(secret)] = {caller.token, now + kSessionLength};
+  sessions_[digestOfSecret(secret)] = {caller.token, caller.user, now + kSessionLength};
   return secret;
 }
 

@@ -35,6 +35,10 @@ class Accounts {
   /// As Identify. A request's own credentials come before its connection's, and wrong ones are an error.
   Result<Caller> identify(const Peer& peer, const Credentials& credentials);
 
+  /// The caller of an earlier moment, by what it was known by, as it is now. kPermissionDenied: its token or
+  /// session has ended.
+  Result<Caller> today(const Caller& caller) const;
+
   v1::Role roleOf(const std::string& user) const;
   /// By popdistd's options.
   bool isFixed(const std::string& user) const;
@@ -63,6 +67,7 @@ class Accounts {
   using Time = std::chrono::system_clock::time_point;
   struct Session {
     std::string token;  ///< its id
+    std::string user;
     Time expires;
   };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <memory>
 #include <utility>
 
 #include "common/base/text.h"
@@ -50,6 +51,13 @@ class FileCheck {
   std::int64_t number_ = 0;
 };
 
+template <typename T>
+Result<T> allOf(const AuditLog::Step<T>& step) {
+  while (true) {
+    if (std::optional<Result<T>> done = step()) return std::move(*done);
+  }
+}
+
 }  // namespace
 
 Status AuditLog::start() {
@@ -72,8 +80,6 @@ Status AuditLog::start() {
 void AuditLog::write(const Caller& caller, std::string_view method, const std::string& object,
                      const Status& outcome) {
   v1::AuditEntry entry;
-  entry.set_id(newest_.id() + 1);
-  *entry.mutable_at() = timestamp(parts_.clock());
   entry.set_user(caller.user);
   entry.set_known_by(caller.known_by);
   entry.set_token(caller.token);
@@ -82,6 +88,32 @@ void AuditLog::write(const Caller& caller, std::string_view method, const std::s
   entry.set_object(shortened(object, kMostObjectBytes));
   entry.set_code(static_cast<int>(outcome.code()));
   entry.set_error(shortened(outcome.message(), kMostErrorBytes));
+  if (outcome.ok() || !isOneTooMany(entry)) add(std::move(entry));
+}
+
+// What fails costs its caller nothing, and an entry is kept for ever.
+bool AuditLog::isOneTooMany(v1::AuditEntry& entry) {
+  const std::int64_t count = ++failures_[entry.user()];
+  if (count == kMostFailures)
+    entry.set_error(entry.error() + "; more that fail within a minute are only counted");
+  return count > kMostFailures;
+}
+
+void AuditLog::countFailures() {
+  for (const auto& [user, count] : std::exchange(failures_, {})) {
+    if (count <= kMostFailures) continue;
+    v1::AuditEntry entry;
+    entry.set_user(user);
+    entry.set_object(counted(count - kMostFailures, "more call"));
+    entry.set_code(static_cast<int>(Code::kResourceExhausted));
+    entry.set_error("they failed, too many within a minute to have entries of their own");
+    add(std::move(entry));
+  }
+}
+
+void AuditLog::add(v1::AuditEntry entry) {
+  entry.set_id(newest_.id() + 1);
+  *entry.mutable_at() = timestamp(parts_.clock());
   entry.set_previous(newest_.hash());
   entry.set_hash(auditHash(entry));
   parts_.commits.wrote(parts_.store.putAudit(entry.id(), entry.user(), entry.SerializeAsString()));
@@ -147,50 +179,80 @@ Result<std::vector<v1::AuditEntry>> AuditLog::entriesFrom(std::int64_t id, std::
   return entries;
 }
 
-Result<v1::ListAuditReply> AuditLog::list(const std::string& user, int limit) const {
+AuditLog::Step<v1::ListAuditReply> AuditLog::listing(const std::string& user, int limit) const {
+  using Piece = std::optional<Result<v1::ListAuditReply>>;
   if (limit < 0 || limit > kMostListed)
-    return invalidArgument("limit is " + std::to_string(limit) + ", not one of 0 to 10000");
+    return [limit] {
+      return Piece(invalidArgument("limit is " + std::to_string(limit) + ", not one of 0 to 10000"));
+    };
   const int wanted = limit == 0 ? kUsualLimit : limit;
-  v1::ListAuditReply reply;
-  std::int64_t end = newest_.id() + 1;
-  while (end > 1 && reply.entries_size() < wanted) {
+  return [this, user, wanted, reply = v1::ListAuditReply(), end = newest_.id() + 1]() mutable -> Piece {
     const std::int64_t begin = std::max<std::int64_t>(1, end - static_cast<std::int64_t>(kChunk));
-    POP_ASSIGN_OR_RETURN(const std::vector<v1::AuditEntry> entries,
-                         entriesFrom(begin, static_cast<std::size_t>(end - begin)));
-    for (auto each = entries.rbegin(); each != entries.rend() && reply.entries_size() < wanted; ++each) {
+    const auto entries = entriesFrom(begin, static_cast<std::size_t>(end - begin));
+    if (!entries.ok()) return Result<v1::ListAuditReply>(entries.status());
+    for (auto each = entries.value().rbegin(); each != entries.value().rend(); ++each) {
+      if (reply.entries_size() == wanted) break;
       if (each->id() < end && (user.empty() || each->user() == user)) *reply.add_entries() = *each;
     }
     end = begin;
+    return end > 1 && reply.entries_size() < wanted ? Piece() : Piece(std::move(reply));
+  };
+}
+
+Result<v1::ListAuditReply> AuditLog::list(const std::string& user, int limit) const {
+  return allOf(listing(user, limit));
+}
+
+// Of a reading of all there is.
+struct AuditLog::Check {
+  v1::CheckAuditReply reply;
+  std::optional<FileCheck> file;
+  std::int64_t last = 0;
+  std::string last_hash;
+
+  bool broken(std::string what) {
+    reply.set_broken(std::move(what));
+    return true;
   }
-  return reply;
+};
+
+// True: it is done. What is written meanwhile is read, too.
+Result<bool> AuditLog::checkOn(Check& check) const {
+  if (check.last < durable_.id()) {
+    POP_ASSIGN_OR_RETURN(const std::vector<v1::AuditEntry> entries, entriesFrom(check.last + 1, kChunk));
+    if (entries.empty())
+      return check.broken("the entries from " + std::to_string(check.last + 1) + " on are missing");
+    for (const v1::AuditEntry& each : entries) {
+      if (each.id() > durable_.id()) break;
+      if (const Status next = checkNext(each, check.last, check.last_hash); !next.ok())
+        return check.broken(next.message());
+      const bool is_in_file = check.file && each.id() <= file_->last();
+      if (const std::string differs = is_in_file ? check.file->compare(each) : ""; !differs.empty())
+        return check.broken(differs);
+      check.last = each.id();
+      check.last_hash = each.hash();
+      check.reply.set_entries(check.reply.entries() + 1);
+    }
+    if (check.last < durable_.id()) return false;
+  }
+  if (check.last_hash != durable_.hash())
+    return check.broken("entry " + std::to_string(check.last) + " was replaced");
+  if (check.file) check.reply.set_broken(check.file->compareEnd());
+  return true;
+}
+
+AuditLog::Step<v1::CheckAuditReply> AuditLog::checking() const {
+  const auto check = std::make_shared<Check>();
+  if (file_) check->file.emplace(file_->path());
+  return [this, check]() -> std::optional<Result<v1::CheckAuditReply>> {
+    const Result<bool> is_done = checkOn(*check);
+    if (!is_done.ok()) return Result<v1::CheckAuditReply>(is_done.status());
+    return is_done.value() ? std::optional(Result<v1::CheckAuditReply>(check->reply)) : std::nullopt;
+  };
 }
 
 Result<v1::CheckAuditReply> AuditLog::check() const {
-  v1::CheckAuditReply reply;
-  std::optional<FileCheck> file;
-  if (file_) file.emplace(file_->path());
-  std::int64_t last = 0;
-  std::string last_hash;
-  const auto broken = [&](std::string what) {
-    reply.set_broken(std::move(what));
-    return reply;
-  };
-  while (last < durable_.id()) {
-    POP_ASSIGN_OR_RETURN(const std::vector<v1::AuditEntry> entries, entriesFrom(last + 1, kChunk));
-    if (entries.empty()) return broken("the entries from " + std::to_string(last + 1) + " on are missing");
-    for (const v1::AuditEntry& each : entries) {
-      if (each.id() > durable_.id()) break;
-      if (const Status next = checkNext(each, last, last_hash); !next.ok()) return broken(next.message());
-      const std::string differs = file && each.id() <= file_->last() ? file->compare(each) : "";
-      if (!differs.empty()) return broken(differs);
-      last = each.id();
-      last_hash = each.hash();
-      reply.set_entries(reply.entries() + 1);
-    }
-  }
-  if (last_hash != durable_.hash()) return broken("entry " + std::to_string(last) + " was replaced");
-  if (file) reply.set_broken(file->compareEnd());
-  return reply;
+  return allOf(checking());
 }
 
 }  // namespace pop::popdistd

@@ -3,7 +3,10 @@
 // file. On the loop's thread.
 #pragma once
 
+#include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -29,18 +32,34 @@ class AuditLog final : public Audit {
   /// of the file is a warning of the log.
   Status start();
 
+  /// Entries of one user's calls that fail, between two calls of countFailures(); more are only counted.
+  static constexpr std::int64_t kMostFailures = 60;
+
   void write(const Caller& caller, std::string_view method, const std::string& object,
              const Status& outcome) override;
   void whenDurable(std::function<void(const Status&)> done) override {
     parts_.commits.whenDurable(std::move(done));
   }
 
+  /// A piece of an answer that reads much: nothing as long as there are more. Before the log goes.
+  template <typename T>
+  using Step = std::function<std::optional<Result<T>>()>;
+
+  /// Writes down how many calls have failed besides those that have entries. Call it every minute.
+  void countFailures();
+
   /// The newest first, of one user or of all.
+  Step<v1::ListAuditReply> listing(const std::string& user, int limit) const;
   Result<v1::ListAuditReply> list(const std::string& user, int limit) const;
   /// Reads all there is. An error: it cannot be read.
+  Step<v1::CheckAuditReply> checking() const;
   Result<v1::CheckAuditReply> check() const;
 
  private:
+  struct Check;
+  Result<bool> checkOn(Check& check) const;
+  bool isOneTooMany(v1::AuditEntry& entry);
+  void add(v1::AuditEntry entry);
   void settled(const Status& status);
   void feedFile();
   Result<v1::AuditEntry> entryAt(std::int64_t id) const;
@@ -48,9 +67,10 @@ class AuditLog final : public Audit {
 
   const Parts parts_;
   std::optional<AuditFile> file_;
-  v1::AuditEntry newest_;                 ///< as written in this turn
-  v1::AuditEntry durable_;                ///< the last that is on the disk
-  std::deque<v1::AuditEntry> unsettled_;  ///< written, and not durable yet
+  v1::AuditEntry newest_;                         ///< as written in this turn
+  v1::AuditEntry durable_;                        ///< the last that is on the disk
+  std::deque<v1::AuditEntry> unsettled_;          ///< written, and not durable yet
+  std::map<std::string, std::int64_t> failures_;  ///< by user, since countFailures()
   bool file_has_failed_ = false;
 };
 

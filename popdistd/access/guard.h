@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in front of the daemon's interfaces, for all transports: lets each call in or not, by the table of
-// policy.h, and has those that change something written down. On the loop's thread.
+// policy.h, and has those that change something written down. Ends streams of callers who may no more have
+// them. On the loop's thread.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "popdistd/access/guarded_source.h"
 #include "popdistd/access/policy.h"
 #include "popdistd/api/api.h"
 
@@ -30,7 +33,20 @@ class Audit {
 /// What guarded interfaces have in common.
 class Guard {
  public:
-  explicit Guard(Audit& audit) : audit_(audit) {}
+  /// `today`: the caller of an earlier moment as it is now, or why it is nobody any more; null: nobody
+  /// changes.
+  explicit Guard(Audit& audit, Today today = nullptr) : audit_(audit), today_(std::move(today)) {}
+
+  Result<Caller> today(const Caller& caller) const {
+    return today_ ? today_(caller) : Result<Caller>(caller);
+  }
+
+  /// Ends streams whose callers may no more have them. Call it every second.
+  void look() {
+    for (OpenStream* const each : std::set(open_)) {
+      if (const Status may = mayToday(each->caller(), each->rule()); !may.ok()) each->end(may);
+    }
+  }
 
   /// Makes the call, `make(reply)`, if the caller may. The interface answers what changes something once that
   /// is durable: so what has been written down is durable with it, or neither is.
@@ -38,7 +54,7 @@ class Guard {
   void call(const Caller& caller, const Rule& rule, const std::string& object, Reply<T> reply,
             const std::function<void(Reply<T>)>& make,
             const std::function<std::string()>& object_made = nullptr) {
-    if (const Status may = checkMay(caller, rule); !may.ok())
+    if (const Status may = mayToday(caller, rule); !may.ok())
       return refuse(caller, rule, object, std::move(reply), may);
     if (!rule.is_audited) return make(std::move(reply));
     const auto outcome = std::make_shared<std::optional<Result<T>>>();
@@ -55,30 +71,57 @@ class Guard {
   template <typename T>
   void refuse(const Caller& caller, const Rule& rule, const std::string& object, Reply<T> reply,
               const Status& why) {
-    if (rule.is_audited) audit_.write(caller, rule.method, object, why);
-    reply(why);
+    if (!rule.is_audited) return reply(why);
+    audit_.write(caller, rule.method, object, why);
+    answerLater<T>(std::move(reply), why);
   }
 
-  /// The same of what opens a stream.
+  /// The same of what opens a stream, `make(ready)`. `to_read_on`: what that takes, after make(); null:
+  /// `rule`.
   template <typename T>
-  Result<std::unique_ptr<Source<T>>> open(const Caller& caller, const Rule& rule, const std::string& object,
-                                          const std::function<Result<std::unique_ptr<Source<T>>>()>& make) {
-    const Status may = checkMay(caller, rule);
-    Result<std::unique_ptr<Source<T>>> source = may.ok() ? make() : Result<std::unique_ptr<Source<T>>>(may);
+  Result<std::unique_ptr<Source<T>>> open(
+      const Caller& caller, const Rule& rule, const std::string& object, const Api::Ready& ready,
+      const std::function<Result<std::unique_ptr<Source<T>>>(Api::Ready ready)>& make,
+      const Rule* to_read_on = nullptr) {
+    const Status may = mayToday(caller, rule);
+    Result<std::unique_ptr<Source<T>>> source =
+        may.ok() ? make(ready) : Result<std::unique_ptr<Source<T>>>(may);
     if (rule.is_audited) audit_.write(caller, rule.method, object, source.status());
-    return source;
+    if (source.ok()) {
+      auto guarded = std::make_unique<GuardedSource<T>>(
+          open_, caller, to_read_on != nullptr ? *to_read_on : rule, std::move(*source), ready);
+      if (rule.is_audited) audit_.whenDurable(guarded->wait());
+      return std::unique_ptr<Source<T>>(std::move(guarded));
+    }
+    if (!rule.is_audited) return source;
+    auto refused = std::make_unique<RefusedSource<T>>();
+    audit_.whenDurable(
+        [told = std::weak_ptr(refused->why()), why = source.status(), ready](const Status& written) {
+          const auto end = told.lock();
+          if (!end) return;
+          *end = written.ok() ? why : written;
+          ready();
+        });
+    return std::unique_ptr<Source<T>>(std::move(refused));
   }
 
  private:
+  Status mayToday(const Caller& caller, const Rule& rule) const {
+    POP_ASSIGN_OR_RETURN(const Caller now, today(caller));
+    return checkMay(now, rule);
+  }
+
   // What was answered at once is told when it has been written down.
   template <typename T>
   void answerLater(Reply<T> reply, Result<T> result) {
     audit_.whenDurable([reply = std::move(reply), result = std::move(result)](const Status& written) mutable {
-      result.ok() && !written.ok() ? reply(written) : reply(std::move(result));
+      written.ok() ? reply(std::move(result)) : reply(written);
     });
   }
 
   Audit& audit_;
+  const Today today_;
+  std::set<OpenStream*> open_;
 };
 
 }  // namespace pop::popdistd

@@ -10,7 +10,8 @@ namespace pop::popdistd {
 class GuardedAccess final : public AccessApi {
  public:
   /// Both outlive the object.
-  GuardedAccess(AccessApi& inner, Audit& audit) : inner_(inner), guard_(audit) {}
+  GuardedAccess(AccessApi& inner, Audit& audit, Today today = nullptr)
+      : inner_(inner), guard_(audit, std::move(today)) {}
 
   void createUser(const Caller& caller, v1::CreateUserRequest request,
                   Reply<v1::CreateUserReply> reply) override;

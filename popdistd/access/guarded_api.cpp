@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/access/guarded_api.h"
 
+#include "common/tls/certificates.h"
 #include "popdistd/access/pass_call.h"
 
 namespace pop::popdistd {
@@ -11,11 +12,12 @@ void GuardedApi::passOfJob(std::string_view name, void (Api::*method)(const Call
                            const Caller& caller, Request request, Reply<T> reply, JobOf job_of) {
   const Rule& rule = ruleOf(name);
   const std::string object = objectOf(request);
-  if (const Status may = checkMay(caller, rule); !may.ok())
+  const Result<Caller> now = guard_.today(caller);
+  if (const Status may = now.ok() ? checkMay(now.value(), rule) : now.status(); !may.ok())
     return guard_.refuse(caller, rule, object, std::move(reply), may);
   const v1::JobRef ref = job_of(request);
   inner_.get(caller, ref,
-             [this, caller, &rule, object, method, job_of, request = std::move(request),
+             [this, caller = now.value(), &rule, object, method, job_of, request = std::move(request),
               reply = std::move(reply)](const Result<v1::JobInfo>& job) mutable {
                const Status may = job.ok()
                                       ? checkMayWithJob(caller, rule, job.value().id(), job.value().user())
@@ -93,23 +95,26 @@ void GuardedApi::forget(const Caller& caller, v1::JobRef job, Reply<v1::Nothing>
 
 Result<std::unique_ptr<Source<v1::Change>>> GuardedApi::watch(const Caller& caller,
                                                               const v1::WatchRequest& request, Ready ready) {
-  return guard_.open<v1::Change>(caller, ruleOf("Watch"), "",
-                                 [&] { return inner_.watch(caller, request, std::move(ready)); });
+  return guard_.open<v1::Change>(caller, ruleOf("Watch"), "", ready,
+                                 [&](Ready told) { return inner_.watch(caller, request, std::move(told)); });
 }
 
 Result<std::unique_ptr<Source<v1::Record>>> GuardedApi::logs(const Caller& caller,
                                                              const v1::LogsRequest& request, Ready ready) {
   const Rule& rule = ruleOf("Logs");
-  return guard_.open<v1::Record>(caller, rule, "", [&]() -> Result<std::unique_ptr<Source<v1::Record>>> {
+  Rule to_read_on = rule;
+  const auto open = [&](Ready told) -> Result<std::unique_ptr<Source<v1::Record>>> {
     const auto job = std::make_shared<Result<v1::JobInfo>>(unavailable("it is not known whose the job is"));
     inner_.get(caller, request.job(), [job](Result<v1::JobInfo> found) { *job = std::move(found); });
     if (!job->ok()) return job->status();
     POP_RETURN_IF_ERROR(checkMayWithJob(caller, rule, (*job)->id(), (*job)->user()));
+    if ((*job)->user() != caller.user) to_read_on.least = rule.others;
     v1::LogsRequest by_number = request;
     by_number.mutable_job()->Clear();
     by_number.mutable_job()->set_id((*job)->id());
-    return inner_.logs(caller, by_number, std::move(ready));
-  });
+    return inner_.logs(caller, by_number, std::move(told));
+  };
+  return guard_.open<v1::Record>(caller, rule, "", ready, open, &to_read_on);
 }
 
 void GuardedApi::countJobs(const Caller& caller, v1::Nothing nothing, Reply<v1::CountJobsReply> reply) {
@@ -119,6 +124,10 @@ void GuardedApi::countJobs(const Caller& caller, v1::Nothing nothing, Reply<v1::
 // ---- quotas
 
 void GuardedApi::setQuota(const Caller& caller, v1::QuotaInfo quota, Reply<v1::QuotaInfo> reply) {
+  const bool is_users = quota.of().kind() == v1::QUOTA_USER && quota.of().name() != "*";
+  const Status named = is_users ? tls::checkUserName(quota.of().name()) : Status();
+  if (!named.ok() && checkMay(caller, ruleOf("SetQuota")).ok())
+    return guard_.refuse(caller, ruleOf("SetQuota"), "quota", std::move(reply), named);
   passCall(guard_, "SetQuota", inner_, &Api::setQuota, caller, std::move(quota), std::move(reply));
 }
 

@@ -9,7 +9,8 @@ namespace pop::popdistd {
 class GuardedApi final : public Api {
  public:
   /// Both outlive the object.
-  GuardedApi(Api& inner, Audit& audit) : inner_(inner), guard_(audit) {}
+  GuardedApi(Api& inner, Audit& audit, Today today = nullptr)
+      : inner_(inner), guard_(audit, std::move(today)) {}
 
   void submit(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply) override;
   void get(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) override;
@@ -37,6 +38,9 @@ class GuardedApi final : public Api {
                                                     Ready ready) override;
   Result<std::unique_ptr<Source<v1::Record>>> logs(const Caller& caller, const v1::LogsRequest& request,
                                                    Ready ready) override;
+
+  /// See Guard.
+  void look() { guard_.look(); }
 
  private:
   /// Of a call for one job, which `jobOf` finds in the request: once it is known whose it is.

@@ -76,8 +76,8 @@ void GuardedPods::releasePartition(const Caller& caller, v1::ReleasePartitionReq
 Result<std::unique_ptr<Source<v1::HoldReply>>> GuardedPods::holdPartition(const Caller& caller,
                                                                           const v1::HoldRequest& request,
                                                                           Api::Ready ready) {
-  return guard_.open<v1::HoldReply>(caller, ruleOf("HoldPartition"), objectOf(request),
-                                    [&] { return inner_.holdPartition(caller, request, std::move(ready)); });
+  const auto open = [&](Api::Ready told) { return inner_.holdPartition(caller, request, std::move(told)); };
+  return guard_.open<v1::HoldReply>(caller, ruleOf("HoldPartition"), objectOf(request), ready, open);
 }
 
 void GuardedVipu::listPartitions(const Caller& caller, virmgrpc::ListPartitionsRequest request,

@@ -11,7 +11,8 @@ namespace pop::popdistd {
 class GuardedPods final : public PodsApi {
  public:
   /// Both outlive the object.
-  GuardedPods(PodsApi& inner, Audit& audit) : inner_(inner), guard_(audit) {}
+  GuardedPods(PodsApi& inner, Audit& audit, Today today = nullptr)
+      : inner_(inner), guard_(audit, std::move(today)) {}
 
   void createCluster(const Caller& caller, v1::ClusterInfo cluster, Reply<v1::ClusterInfo> reply) override;
   void removeCluster(const Caller& caller, v1::ClusterRef cluster, Reply<v1::Nothing> reply) override;
@@ -37,6 +38,9 @@ class GuardedPods final : public PodsApi {
                                                                const v1::HoldRequest& request,
                                                                Api::Ready ready) override;
 
+  /// See Guard.
+  void look() { guard_.look(); }
+
  private:
   PodsApi& inner_;
   Guard guard_;
@@ -45,7 +49,8 @@ class GuardedPods final : public PodsApi {
 class GuardedVipu final : public VipuApi {
  public:
   /// Both outlive the object.
-  GuardedVipu(VipuApi& inner, Audit& audit) : inner_(inner), guard_(audit) {}
+  GuardedVipu(VipuApi& inner, Audit& audit, Today today = nullptr)
+      : inner_(inner), guard_(audit, std::move(today)) {}
 
   void listPartitions(const Caller& caller, virmgrpc::ListPartitionsRequest request,
                       Reply<virmgrpc::ListPartitionsReply> reply) override;

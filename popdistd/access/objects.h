@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "popdistd/access/policy.h"
 #include "popdistd/api/pods_api.h"
 #include "popdistd/api/vipu_api.h"
 
@@ -32,7 +33,16 @@ inline std::string objectOf(const v1::QuotaRef& quota) {
   return (quota.kind() == v1::QUOTA_USER ? "quota of user " : "quota of allocation ") + quota.name();
 }
 inline std::string objectOf(const v1::QuotaInfo& quota) {
-  return objectOf(quota.of());
+  std::string limits;
+  const auto add = [&limits](bool is_set, const char* name, int value) {
+    if (is_set) limits += std::string(", ") + name + ' ' + std::to_string(value);
+  };
+  add(quota.has_queued_jobs(), "queued", quota.queued_jobs());
+  add(quota.has_running_jobs(), "running", quota.running_jobs());
+  add(quota.has_instances(), "instances", quota.instances());
+  add(quota.has_ipus(), "ipus", quota.ipus());
+  add(quota.has_share(), "share", quota.share());
+  return objectOf(quota.of()) + limits;
 }
 
 inline std::string objectOf(const v1::ClusterInfo& cluster) {
@@ -74,7 +84,9 @@ inline std::string objectOf(const virmgrpc::ResetPartitionRequest& request) {
 }
 
 inline std::string objectOf(const v1::CreateUserRequest& request) {
-  return "user " + request.name();
+  const bool has_role = request.role() != v1::ROLE_NONE;
+  return "user " + request.name() + (has_role ? ", role " + std::string(roleName(request.role())) : "") +
+         (request.vipu_key() ? ", with a new key" : "");
 }
 inline std::string objectOf(const v1::UserRef& user) {
   return "user " + user.name();
@@ -83,7 +95,9 @@ inline std::string objectOf(const v1::TokenRef& token) {
   return "token " + token.id();
 }
 inline std::string objectOf(const v1::CreateTokenRequest& request) {
-  return request.user().empty() ? "token" : "token of user " + request.user();
+  const bool has_scope = request.scope() != v1::ROLE_NONE;
+  return (request.user().empty() ? "token" : "token of user " + request.user()) +
+         (has_scope ? ", scope " + std::string(roleName(request.scope())) : "");
 }
 
 /// Of what only reads, which nobody writes down.

@@ -15,8 +15,10 @@ constexpr v1::Role kOperator = v1::ROLE_OPERATOR;
 constexpr v1::Role kAdmin = v1::ROLE_ADMIN;
 constexpr bool kAudited = true;
 constexpr bool kReads = false;
+constexpr bool kByKeys = true;
 
-// Of partitions, the allocation decides besides (popdistd/pods/access.h).
+// Of partitions, the allocation decides besides (popdistd/pods/access.h), and who holds one that is removed
+// with force.
 constexpr std::array kPolicy{
     // controller.proto
     Rule{"Submit", kSubmit, kSubmit, kAudited},
@@ -42,28 +44,28 @@ constexpr std::array kPolicy{
     Rule{"Backup", kAdmin, kAdmin, kAudited},
     Rule{"CheckStore", kAdmin, kAdmin, kReads},
     // pods.proto
-    Rule{"CreateCluster", kAdmin, kAdmin, kAudited},
-    Rule{"RemoveCluster", kAdmin, kAdmin, kAudited},
-    Rule{"ListClusters", kViewer, kViewer, kReads},
-    Rule{"CreateAgent", kAdmin, kAdmin, kAudited},
-    Rule{"RemoveAgent", kAdmin, kAdmin, kAudited},
-    Rule{"ListAgents", kViewer, kViewer, kReads},
-    Rule{"DrainAgent", kOperator, kOperator, kAudited},
-    Rule{"ResumeAgent", kOperator, kOperator, kAudited},
-    Rule{"CreateAllocation", kAdmin, kAdmin, kAudited},
-    Rule{"RemoveAllocation", kAdmin, kAdmin, kAudited},
-    Rule{"ListAllocations", kViewer, kViewer, kReads},
-    Rule{"ListPartitions", kViewer, kViewer, kReads},
-    Rule{"ReleasePartition", kAdmin, kAdmin, kAudited},
-    Rule{"HoldPartition", kSubmit, kSubmit, kAudited},
+    Rule{"CreateCluster", kAdmin, kAdmin, kAudited, kByKeys},
+    Rule{"RemoveCluster", kAdmin, kAdmin, kAudited, kByKeys},
+    Rule{"ListClusters", kViewer, kViewer, kReads, kByKeys},
+    Rule{"CreateAgent", kAdmin, kAdmin, kAudited, kByKeys},
+    Rule{"RemoveAgent", kAdmin, kAdmin, kAudited, kByKeys},
+    Rule{"ListAgents", kViewer, kViewer, kReads, kByKeys},
+    Rule{"DrainAgent", kOperator, kOperator, kAudited, kByKeys},
+    Rule{"ResumeAgent", kOperator, kOperator, kAudited, kByKeys},
+    Rule{"CreateAllocation", kAdmin, kAdmin, kAudited, kByKeys},
+    Rule{"RemoveAllocation", kAdmin, kAdmin, kAudited, kByKeys},
+    Rule{"ListAllocations", kViewer, kViewer, kReads, kByKeys},
+    Rule{"ListPartitions", kViewer, kViewer, kReads, kByKeys},
+    Rule{"ReleasePartition", kAdmin, kAdmin, kAudited, kByKeys},
+    Rule{"HoldPartition", kSubmit, kSubmit, kAudited, kByKeys},
     // virmgrpc
-    Rule{"ListIPUAttributes", kViewer, kViewer, kReads},
-    Rule{"CreatePartition", kSubmit, kSubmit, kAudited},
-    Rule{"RemovePartition", kSubmit, kSubmit, kAudited},
-    Rule{"ResetPartition", kSubmit, kSubmit, kAudited},
-    Rule{"GetPartitionIpuofConfig", kViewer, kViewer, kReads},
-    Rule{"GetPartitionStatus", kViewer, kViewer, kReads},
-    Rule{"GetVersion", kViewer, kViewer, kReads},
+    Rule{"ListIPUAttributes", kViewer, kViewer, kReads, kByKeys},
+    Rule{"CreatePartition", kSubmit, kSubmit, kAudited, kByKeys},
+    Rule{"RemovePartition", kSubmit, kOperator, kAudited, kByKeys},
+    Rule{"ResetPartition", kSubmit, kSubmit, kAudited, kByKeys},
+    Rule{"GetPartitionIpuofConfig", kViewer, kViewer, kReads, kByKeys},
+    Rule{"GetPartitionStatus", kViewer, kViewer, kReads, kByKeys},
+    Rule{"GetVersion", kViewer, kViewer, kReads, kByKeys},
     // access.proto
     Rule{"CreateUser", kAdmin, kAdmin, kAudited},
     Rule{"ListUsers", kAdmin, kAdmin, kReads},
@@ -109,11 +111,15 @@ std::string_view roleName(v1::Role role) {
 }
 
 Status checkMay(const Caller& caller, const Rule& rule) {
+  if (caller.known_by == v1::KNOWN_BY_VIPU_KEY && !rule.is_for_keys)
+    return {Code::kPermissionDenied,
+            "a key of V-IPU's clients is for clusters, allocations and partitions only: use a certificate, a "
+            "token, or popdistd's machine"};
   if (caller.role >= rule.least) return {};
   return {Code::kPermissionDenied, whoIs(caller) + (caller.token.empty() ? "" : " by this token") + ", and " +
                                        std::string(rule.method.empty() ? "this call" : rule.method) +
-                                       " is for " + std::string(roleName(rule.least)) +
-                                       "s (popctl create user NAME --role)"};
+                                       " takes the role " + std::string(roleName(rule.least)) +
+                                       " (popctl create user NAME --role)"};
 }
 
 Status checkMayWithJob(const Caller& caller, const Rule& rule, std::int64_t job, const std::string& owner) {

@@ -2,6 +2,7 @@
 // Who may what: one table of all calls, and how it is read. Pure.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,11 +12,15 @@
 namespace pop::popdistd {
 
 struct Rule {
-  std::string_view method;  ///< by its name in the .proto; the same name means the same everywhere
-  v1::Role least;           ///< of who may call it
-  v1::Role others;          ///< of who may call it for a job of somebody else
-  bool is_audited;          ///< it changes something, or gives everything away
+  std::string_view method;   ///< by its name in the .proto; the same name means the same everywhere
+  v1::Role least;            ///< of who may call it
+  v1::Role others;           ///< of who may call it for a job of somebody else
+  bool is_audited;           ///< it changes something, or gives everything away
+  bool is_for_keys = false;  ///< V-IPU's clients, known by a key, call it too
 };
+
+/// The caller of an earlier moment as it is now. kPermissionDenied: it is nobody any more.
+using Today = std::function<Result<Caller>(const Caller& caller)>;
 
 std::span<const Rule> policy();
 

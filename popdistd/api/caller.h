@@ -19,7 +19,8 @@ struct Caller {
   std::string peer;  ///< address, for the log
   v1::Role role = v1::ROLE_NONE;
   v1::KnownBy known_by = v1::KNOWN_BY_NOTHING;
-  std::string token;  ///< its id; empty: known by something else
+  std::string token;    ///< its id; empty: known by something else
+  std::string session;  ///< of a browser's session: the digest of its secret
 };
 
 /// The other end of a connection, as its transport describes it.

@@ -81,6 +81,11 @@ PodHooks DaemonCore::podHooks() {
           [this](std::int64_t id, const std::string& why) {
             if (Job* const job = jobs_.find(id)) lives_.cancel(*job, why);
           },
+      .user_of =
+          [this](std::int64_t id) {
+            const Job* const job = jobs_.find(id);
+            return job == nullptr ? std::string() : job->info().user();
+          },
       .is_over =
           [this](std::int64_t id) {
             const Job* const job = jobs_.find(id);

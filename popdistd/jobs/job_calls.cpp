@@ -32,9 +32,9 @@ void DaemonCore::submit(const Caller& caller, v1::SubmitRequest request, Reply<v
       reply(std::move(again));
     });
   }
-  Result<NewJob> made = newJob(request, caller.user);
+  Result<NewJob> made = newJob(request, caller.user, caller.role);
   if (!made.ok()) return reply(made.status());
-  if (const Status checked = pods_.leases().check({next_job_id_, caller.user, made->live->spec});
+  if (const Status checked = pods_.leases().check({next_job_id_, caller.user, caller.role, made->live->spec});
       !checked.ok())
     return reply(checked);
   Job wanted{std::move(made->record), std::move(made->live)};

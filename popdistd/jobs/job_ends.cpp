@@ -164,7 +164,7 @@ void JobLives::end(Job& job, v1::JobEnd how, const std::string& reason) {
   *info.mutable_ended() = timestamp(parts_.clock());
   ++meters_.ended[static_cast<std::size_t>(info.end())];
   if (info.has_started()) meters_.run_seconds.add(secondsBetween(info.started(), info.ended()));
-  job.record.clear_spec();
+  const std::unique_ptr<std::string> spec(job.record.release_spec());  // to clear it would keep its memory
   job.record.clear_lost_why();
   job.live = nullptr;
   save(job);

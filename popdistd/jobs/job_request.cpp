@@ -18,6 +18,7 @@ constexpr std::int64_t kMinLogLimitBytes = 8 << 20;
 constexpr std::int64_t kMaxLogLimitBytes = std::int64_t{1} << 40;
 constexpr std::int64_t kLostAfterMs = 600000;
 constexpr std::size_t kMaxRequestIdBytes = 128;
+constexpr std::size_t kMaxSpecBytes = 4 << 20;  // the system starts no program with more than 2 MiB of words
 constexpr std::size_t kMaxShownWords = 64;
 constexpr std::size_t kMaxShownWordBytes = 256;
 
@@ -36,6 +37,9 @@ void checkNumbers(const v1::SubmitRequest& request, std::vector<std::string>& mi
     mistakes.push_back("name " + inQuotes(request.name()) +
                        ": a job's name has letters, digits, '.', '_' and '-', at most 64, and not only "
                        "digits");
+  if (request.spec().ByteSizeLong() > kMaxSpecBytes)
+    mistakes.push_back("spec has " + std::to_string(request.spec().ByteSizeLong()) +
+                       " bytes, and a job at most 4 MiB: its words and variables are too long");
   if (request.request_id().size() > kMaxRequestIdBytes)
     mistakes.push_back("request_id has more than " + std::to_string(kMaxRequestIdBytes) + " characters");
   if (request.has_log_limit_bytes() &&
@@ -72,6 +76,7 @@ void setKeys(LiveJob& job, const v1::JobRecord& record) {
   std::string& key = job.shape_key;
   key = std::to_string(job.spec.num_instances) + '/' + std::to_string(job.spec.timeout.count()) + '/' +
         std::to_string(job.spec.kill_grace.count()) + '/' + record.allocation();
+  if (!record.allocation().empty()) key += '/' + record.info().user() + '/' + std::to_string(record.role());
   for (const auto& [name, instances] : job.named_load) key += '\n' + name + '*' + std::to_string(instances);
   if (job.named_load.empty())
     key += '\n' + std::to_string(record.num_hosts()) + '*' + std::to_string(job.largest_share);
@@ -80,7 +85,7 @@ void setKeys(LiveJob& job, const v1::JobRecord& record) {
   const int ilds = job.spec.num_ilds.value_or(0);
   job.pod_key = '\n' + std::to_string(model::partitionIpus(job.spec)) + '/' + std::to_string(ilds) + '/' +
                 std::to_string(job.spec.num_replicas) + '/' + partition.sync_type + '/' +
-                partition.allocation + '/' + record.info().user();
+                partition.allocation + '/' + record.info().user() + '/' + std::to_string(record.role());
 }
 
 // A job that says where it runs has its partition there.
@@ -140,7 +145,7 @@ v1::JobRecord recordOf(const v1::SubmitRequest& request, const model::JobSpec& s
 
 }  // namespace
 
-Result<NewJob> newJob(const v1::SubmitRequest& request, const std::string& user) {
+Result<NewJob> newJob(const v1::SubmitRequest& request, const std::string& user, v1::Role role) {
   Result<model::JobSpec> spec = runner::decodeSpec(request.spec().SerializeAsString());
   if (!spec.ok()) return spec.status();
   std::vector<std::string> mistakes;
@@ -154,6 +159,7 @@ Result<NewJob> newJob(const v1::SubmitRequest& request, const std::string& user)
   if (!mistakes.empty()) return invalidArgument(join(mistakes, "\n"));
   spec->stdin_policy = {.who = model::StdinPolicy::Who::kNone};
   NewJob job{recordOf(request, *spec, user, hosts_named), std::make_unique<LiveJob>()};
+  job.record.set_role(role);
   setAllocation(*spec, request.allocation());
   job.live->spec = std::move(*spec);
   setShares(*job.live, hosts_named);

@@ -16,7 +16,7 @@ struct NewJob {
 };
 
 /// kInvalidArgument has a line for each mistake.
-Result<NewJob> newJob(const v1::SubmitRequest& request, const std::string& user);
+Result<NewJob> newJob(const v1::SubmitRequest& request, const std::string& user, v1::Role role);
 
 /// The job that a record of the store has, which has not ended. kDataLoss: it cannot be read.
 Result<std::unique_ptr<LiveJob>> liveJob(const v1::JobRecord& record);

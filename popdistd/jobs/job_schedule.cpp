@@ -136,7 +136,8 @@ void JobLives::showWaiting(Job& job, v1::WaitCause cause, const std::string& rea
 
 // The partition is bound in the commit that makes the job start.
 void JobLives::start(Job& job, const std::vector<std::string>& hosts, const ChosenBlock* block) {
-  const LeaseAnswer lease = parts_.pods.take({job.id(), job.info().user(), job.live->spec}, block);
+  const LeaseAnswer lease =
+      parts_.pods.take({job.id(), job.info().user(), job.record.role(), job.live->spec}, block);
   if (lease.kind == LeaseAnswer::Kind::kNever) return end(job, v1::END_FAILED, lease.reason);
   if (lease.kind != LeaseAnswer::Kind::kReady) {
     job.live->answer = {};

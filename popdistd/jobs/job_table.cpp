@@ -14,6 +14,7 @@ void JobTable::clear() {
   queue_.clear();
   waiting_of_user_.clear();
   waiting_in_allocation_.clear();
+  waiting_bytes_.clear();
   active_.clear();
 }
 
@@ -48,11 +49,13 @@ void JobTable::changed(Job& job) {
 
 void JobTable::count(Job& job, bool waits) {
   if (std::exchange(job.is_counted, waits) == waits) return;
-  const auto change = [&](std::map<std::string, int>& counts, const std::string& name) {
-    if ((counts[name] += waits ? 1 : -1) == 0) counts.erase(name);
+  const auto change = [&](auto& counts, const std::string& name, auto by) {
+    if ((counts[name] += waits ? by : -by) == 0) counts.erase(name);
   };
-  change(waiting_of_user_, job.info().user());
-  if (!job.record.allocation().empty()) change(waiting_in_allocation_, job.record.allocation());
+  if (waits) job.counted_bytes = static_cast<std::int64_t>(job.record.spec().size());
+  change(waiting_bytes_, job.info().user(), job.counted_bytes);
+  change(waiting_of_user_, job.info().user(), 1);
+  if (!job.record.allocation().empty()) change(waiting_in_allocation_, job.record.allocation(), 1);
 }
 
 Job* JobTable::find(std::int64_t id) {

@@ -43,8 +43,9 @@ struct LiveJob {
 
 struct Job {
   v1::JobRecord record;
-  std::unique_ptr<LiveJob> live;  ///< null: it has ended
-  bool is_counted = false;        ///< by JobTable, as one that waits
+  std::unique_ptr<LiveJob> live;   ///< null: it has ended
+  bool is_counted = false;         ///< by JobTable, as one that waits
+  std::int64_t counted_bytes = 0;  ///< likewise, of its spec
 
   const v1::JobInfo& info() const { return record.info(); }
   v1::JobInfo& mutableInfo() { return *record.mutable_info(); }
@@ -82,6 +83,8 @@ class JobTable {
   /// How many of the user's wait, or of those that name the allocation: queued and held.
   int waitingOf(const std::string& user) const { return countOf(waiting_of_user_, user); }
   int waitingIn(const std::string& allocation) const { return countOf(waiting_in_allocation_, allocation); }
+  /// What these of the user take in the store, and more than that in memory.
+  std::int64_t waitingBytesOf(const std::string& user) const { return countOf(waiting_bytes_, user); }
   /// Those that have a runner, or will soon.
   const std::set<std::int64_t>& active() const { return active_; }
 
@@ -89,7 +92,8 @@ class JobTable {
   Revisions& revisions_;
   std::map<std::int64_t, Job> jobs_;
   std::map<std::string, std::int64_t> requests_;
-  static int countOf(const std::map<std::string, int>& counts, const std::string& name) {
+  template <typename Number>
+  static Number countOf(const std::map<std::string, Number>& counts, const std::string& name) {
     const auto found = counts.find(name);
     return found == counts.end() ? 0 : found->second;
   }
@@ -98,6 +102,7 @@ class JobTable {
   std::map<std::int64_t, Job*> queue_;
   std::map<std::string, int> waiting_of_user_;
   std::map<std::string, int> waiting_in_allocation_;
+  std::map<std::string, std::int64_t> waiting_bytes_;  ///< by user
   std::set<std::int64_t> active_;
 };
 

@@ -10,6 +10,7 @@
 
 #include "common/base/status.h"
 #include "common/model/job_spec.h"
+#include "popdistd/api/caller.h"
 #include "popdistd/queue/shape.h"
 
 namespace pop::popdistd {
@@ -18,6 +19,7 @@ namespace pop::popdistd {
 struct LeaseRequest {
   std::int64_t job = 0;
   const std::string& user;
+  v1::Role role;  ///< of whoever submitted it, within a token's scope
   const model::JobSpec& spec;
 };
 
@@ -78,10 +80,10 @@ class PodLeases {
   virtual Presence presenceOf(const std::string& partition) const = 0;
   virtual PodRoom room() const = 0;
 
-  /// Whether the user may use the allocation. kNotFound, kPermissionDenied.
-  virtual Status checkAllocation(const std::string& user, const std::string& allocation) const = 0;
-  /// The allocations that the user may use.
-  virtual std::vector<std::string> allocationsOf(const std::string& user) const = 0;
+  /// Whether the caller may use the allocation. kNotFound, kPermissionDenied.
+  virtual Status checkAllocation(const Caller& caller, const std::string& allocation) const = 0;
+  /// Likewise of who has submitted the job, as it is by now.
+  virtual Status checkAllocation(const LeaseRequest& request, const std::string& allocation) const = 0;
   /// The hosts that serve its agents, by name; none: there is no such allocation, or nobody serves it.
   virtual std::set<std::string> hostsOf(const std::string& allocation) const = 0;
   /// In which the partition is; empty: there is no such partition.

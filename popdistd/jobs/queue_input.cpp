@@ -128,10 +128,17 @@ class Builder {
   void setAllocation(const Job& job, queue::Shape& shape) {
     const std::string& name = job.record.allocation();
     if (name.empty()) return;
-    if (const auto pool = pools_.find(name); pool != pools_.end())
-      shape.allocation = pool->second;
-    else
+    const auto pool = pools_.find(name);
+    if (pool == pools_.end()) {
       shape.blocked = "allocation " + name + " was removed";
+      return;
+    }
+    shape.allocation = pool->second;
+    const LeaseRequest request{job.id(), job.info().user(), job.record.role(), job.live->spec};
+    const Status may = tables_.pods.checkAllocation(request, name);
+    if (may.ok()) return;
+    input_.never.back() = true;
+    shape.blocked = may.message();
   }
 
   void setHosts(const Job& job, queue::Shape& shape) {
@@ -184,7 +191,8 @@ class Builder {
   }
 
   void setPods(const Job& job, queue::Shape& shape) {
-    const LeaseNeed need = tables_.pods.need({job.id(), job.info().user(), job.live->spec});
+    const LeaseNeed need =
+        tables_.pods.need({job.id(), job.info().user(), job.record.role(), job.live->spec});
     switch (need.kind) {
       case LeaseNeed::Kind::kNothing:
         break;

@@ -16,6 +16,9 @@ void addTo(v1::QuotaUse& use, const queue::Shape& job) {
   use.set_ipus(use.ipus() + job.ipus);
 }
 
+// The daemon has them all in memory, twice as large.
+constexpr std::int64_t kMostWaitingBytes = 64 << 20;
+
 Status mayQueue(const queue::Account& account, int waiting, const queue::Shape& job) {
   const std::optional<int>& limit = account.limits.queued_jobs;
   if (limit && waiting >= *limit)
@@ -33,9 +36,15 @@ Status DaemonCore::mayWait(const Caller& caller, const Job& job) const {
   const queue::Shape shape = useOf(job);
   const queue::Account user{.name = "user " + caller.user, .limits = quotas_.ofUser(caller.user)};
   POP_RETURN_IF_ERROR(mayQueue(user, jobs_.waitingOf(caller.user), shape));
+  const auto bytes = static_cast<std::int64_t>(job.record.spec().size());
+  if (jobs_.waitingBytesOf(caller.user) + bytes > kMostWaitingBytes)
+    return {Code::kResourceExhausted,
+            "user " + caller.user +
+                "'s jobs that wait would take more than 64 MiB with this one, which is "
+                "the most: submit it again when some have started"};
   const std::string& name = job.record.allocation();
   if (name.empty()) return {};
-  POP_RETURN_IF_ERROR(pods_.checkAllocation(caller.user, name));
+  POP_RETURN_IF_ERROR(pods_.checkAllocation(caller, name));
   const queue::Account allocation{.name = "allocation " + name, .limits = quotas_.ofAllocation(name)};
   return mayQueue(allocation, jobs_.waitingIn(name), shape);
 }
@@ -43,7 +52,7 @@ Status DaemonCore::mayWait(const Caller& caller, const Job& job) const {
 void DaemonCore::setQuota(const Caller& caller, v1::QuotaInfo quota, Reply<v1::QuotaInfo> reply) {
   if (const Status allowed = checkManages(caller, "set quotas"); !allowed.ok()) return reply(allowed);
   if (quota.of().kind() == v1::QUOTA_ALLOCATION) {
-    if (const Status known = pods_.checkAllocation(caller.user, quota.of().name()); !known.ok())
+    if (const Status known = pods_.checkAllocation(caller, quota.of().name()); !known.ok())
       return reply(known);
   }
   const v1::QuotaRef ref = quota.of();
@@ -69,7 +78,7 @@ void DaemonCore::listQuotas(const Caller& caller, v1::ListQuotasRequest, Reply<v
   for (const auto& [key, quota] : quotas_.all()) {
     const std::string& name = quota.of().name();
     const bool is_own = quota.of().kind() == v1::QUOTA_USER ? name == caller.user || name == "*"
-                                                            : pods_.checkAllocation(caller.user, name).ok();
+                                                            : pods_.checkAllocation(caller, name).ok();
     if (is_own || manages(caller)) *list.add_quotas() = view(quota);
   }
   reply(std::move(list));

@@ -106,7 +106,9 @@ const v1::QuotaInfo* QuotaTable::find(v1::QuotaKind kind, const std::string& nam
 
 queue::Limits QuotaTable::ofUser(const std::string& user) const {
   const v1::QuotaInfo* const own = find(v1::QUOTA_USER, user);
-  return limitsOf(own != nullptr ? own : find(v1::QUOTA_USER, kEachUser));
+  queue::Limits limits = limitsOf(own != nullptr ? own : find(v1::QUOTA_USER, kEachUser));
+  if (!limits.queued_jobs) limits.queued_jobs = kUsualQueuedJobs;
+  return limits;
 }
 
 queue::Limits QuotaTable::ofAllocation(const std::string& allocation) const {

@@ -17,6 +17,9 @@ namespace pop::popdistd {
 /// "user alice", "allocation team", "each user": for messages.
 std::string nameOf(const v1::QuotaRef& ref);
 
+/// Of a user without a quota of them.
+inline constexpr int kUsualQueuedJobs = 20'000;
+
 class QuotaTable {
  public:
   QuotaTable(Store& store, Commits& commits) : store_(store), commits_(commits) {}
@@ -33,6 +36,7 @@ class QuotaTable {
   using Key = std::pair<int, std::string>;
   const std::map<Key, v1::QuotaInfo>& all() const { return quotas_; }
 
+  /// Of jobs that wait, always: kUsualQueuedJobs where no quota says another number.
   queue::Limits ofUser(const std::string& user) const;
   queue::Limits ofAllocation(const std::string& allocation) const;
   double shareOf(const std::string& user) const;

@@ -24,7 +24,8 @@ std::vector<std::int64_t> Retention::due(const JobTable& jobs, std::chrono::syst
 
 void Retention::look(const JobTable& jobs, std::chrono::system_clock::time_point now) {
   looked_ = now;
-  const auto latest = std::chrono::floor<std::chrono::seconds>((now - settings_.age).time_since_epoch());
+  // In seconds: of nanoseconds, three centuries are too many.
+  const auto latest = std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()) - settings_.age;
   std::vector<std::pair<std::int64_t, std::int64_t>> ended;  // when, and which
   for (const auto& [id, job] : jobs.all()) {
     if (job.state() == v1::JOB_ENDED) ended.emplace_back(job.info().ended().seconds(), id);

@@ -13,18 +13,27 @@ Status PodAccess::checkManages(const Caller& caller, const std::string& what) {
           "user " + inQuotes(caller.user) + " may not " + what + ": that is for operators and admins"};
 }
 
-bool PodAccess::mayUse(const std::string& user, const vipu::Allocation& allocation) const {
-  return isAdmin(user) || vipu::mayUse(user, allocation);
+Caller PodAccess::submitterOf(const std::string& user, v1::Role role) const {
+  const bool was_admin = role == v1::ROLE_NONE || role >= v1::ROLE_ADMIN;
+  return {.user = user,
+          .peer = {},
+          .role = was_admin && is_admin_(user) ? v1::ROLE_ADMIN : v1::ROLE_SUBMIT,
+          .token = {},
+          .session = {}};
 }
 
-Result<const vipu::Partition*> PodAccess::partitionFor(const std::string& user, const std::string& id,
-                                                       const vipu::PartitionTable& table) const {
+bool PodAccess::mayUse(const Caller& caller, const vipu::Allocation& allocation) {
+  return isAdmin(caller) || vipu::mayUse(caller.user, allocation);
+}
+
+Result<const vipu::Partition*> PodAccess::partitionFor(const Caller& caller, const std::string& id,
+                                                       const vipu::PartitionTable& table) {
   const vipu::Partition* const partition = table.find(id);
   if (partition == nullptr) return Status(Code::kNotFound, "there is no partition " + inQuotes(id));
   const std::string& allocation = partition->spec.allocation;
-  if (mayUse(user, *table.inventory().allocation(allocation))) return partition;
-  return Status(Code::kPermissionDenied, "user " + inQuotes(user) + " may not use partition " + inQuotes(id) +
-                                             ": it is in allocation " + inQuotes(allocation));
+  if (mayUse(caller, *table.inventory().allocation(allocation))) return partition;
+  return Status(Code::kPermissionDenied, "user " + inQuotes(caller.user) + " may not use partition " +
+                                             inQuotes(id) + ": it is in allocation " + inQuotes(allocation));
 }
 
 }  // namespace pop::popdistd

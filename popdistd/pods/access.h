@@ -16,17 +16,21 @@ class PodAccess {
   explicit PodAccess(std::function<bool(const std::string& user)> is_admin)
       : is_admin_(std::move(is_admin)) {}
 
-  bool isAdmin(const std::string& user) const { return is_admin_(user); }
+  /// By the role of this call: an admin's token of a smaller scope is no admin.
+  static bool isAdmin(const Caller& caller) { return caller.role >= v1::ROLE_ADMIN; }
+  /// Who asks for a job that was submitted with this role: an admin's job is one's while its user is an
+  /// admin. ROLE_NONE: nobody has written the role down.
+  Caller submitterOf(const std::string& user, v1::Role role) const;
   /// `what`: "create clusters".
   static Status checkManages(const Caller& caller, const std::string& what);
 
   /// For PartitionTable, where nobody may use everything.
-  std::string inTable(const Caller& caller) const { return isAdmin(caller.user) ? "" : caller.user; }
+  static std::string inTable(const Caller& caller) { return isAdmin(caller) ? "" : caller.user; }
 
-  bool mayUse(const std::string& user, const vipu::Allocation& allocation) const;
-  /// The partition of this id, if the user may use it. kNotFound, kPermissionDenied.
-  Result<const vipu::Partition*> partitionFor(const std::string& user, const std::string& id,
-                                              const vipu::PartitionTable& table) const;
+  static bool mayUse(const Caller& caller, const vipu::Allocation& allocation);
+  /// The partition of this id, if the caller may use it. kNotFound, kPermissionDenied.
+  static Result<const vipu::Partition*> partitionFor(const Caller& caller, const std::string& id,
+                                                     const vipu::PartitionTable& table);
 
  private:
   const std::function<bool(const std::string& user)> is_admin_;

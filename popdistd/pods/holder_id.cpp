@@ -6,7 +6,8 @@
 namespace pop::popdistd {
 namespace {
 
-constexpr std::string_view kProgram = "program ";  // then its token, a blank and the text
+constexpr std::string_view kProgram = "program ";  // then its token, a blank, its user and the text
+constexpr std::string_view kAfterUser = ": ";      // no user's name has it
 
 }  // namespace
 
@@ -14,8 +15,9 @@ std::string holderOf(std::int64_t job) {
   return std::to_string(job);
 }
 
-std::string holderOf(std::string_view token, std::string_view text) {
-  return std::string(kProgram) + std::string(token) + ' ' + std::string(text);
+std::string holderOf(std::string_view token, std::string_view user, std::string_view text) {
+  return std::string(kProgram) + std::string(token) + ' ' + std::string(user) + std::string(kAfterUser) +
+         std::string(text);
 }
 
 std::optional<std::int64_t> jobOf(std::string_view holder) {
@@ -27,6 +29,12 @@ std::string tokenOf(std::string_view holder) {
   if (!holder.starts_with(kProgram)) return "";
   holder.remove_prefix(kProgram.size());
   return std::string(holder.substr(0, holder.find(' ')));
+}
+
+std::string programsUser(std::string_view holder) {
+  if (tokenOf(holder).empty()) return "";
+  const std::string text = holderText(holder);
+  return text.substr(0, text.find(kAfterUser));
 }
 
 std::string holderText(std::string_view holder) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "popdistd/pods/access.h"
 #include "popdistd/pods/holder_id.h"
 
 namespace pop::popdistd {
@@ -68,10 +69,10 @@ Result<std::unique_ptr<Source<v1::HoldReply>>> Holds::hold(const Caller& caller,
                                                            const v1::HoldRequest& request, Api::Ready ready) {
   POP_RETURN_IF_ERROR(checkRequest(request));
   const std::string& id = request.partition();
-  POP_RETURN_IF_ERROR(access_.partitionFor(caller.user, id, partitions_.table()).status());
+  POP_RETURN_IF_ERROR(PodAccess::partitionFor(caller, id, partitions_.table()).status());
   if (held_.contains(request.token()))
     return Status(Code::kAlreadyExists, "the token is that of another stream: make a new one");
-  const std::string holder = holderOf(request.token(), caller.user + ": " + printable(request.holder()));
+  const std::string holder = holderOf(request.token(), caller.user, printable(request.holder()));
   POP_RETURN_IF_ERROR(take(id, holder));
   expected_until_.erase(holder);
   auto held = std::make_unique<Held>(*this, request.token(), holder, std::move(ready));

@@ -10,15 +10,14 @@
 #include <string>
 
 #include "popdistd/api/pods_api.h"
-#include "popdistd/pods/access.h"
 #include "popdistd/pods/partitions.h"
 
 namespace pop::popdistd {
 
 class Holds {
  public:
-  Holds(Loop& loop, Commits& commits, Partitions& partitions, const PodAccess& access)
-      : loop_(loop), commits_(commits), partitions_(partitions), access_(access) {}
+  Holds(Loop& loop, Commits& commits, Partitions& partitions)
+      : loop_(loop), commits_(commits), partitions_(partitions) {}
 
   /// kFailedPrecondition: somebody else holds it, or it is not active. kAlreadyExists: the token is in use.
   Result<std::unique_ptr<Source<v1::HoldReply>>> hold(const Caller& caller, const v1::HoldRequest& request,
@@ -43,7 +42,6 @@ class Holds {
   Loop& loop_;
   Commits& commits_;
   Partitions& partitions_;
-  const PodAccess& access_;
   std::map<std::string, Held*> held_;                        ///< streams, by token
   std::map<std::string, Clock::time_point> expected_until_;  ///< by holder
 };

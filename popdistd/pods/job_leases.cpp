@@ -63,9 +63,11 @@ void choose(const ChosenBlock& block, const vipu::Allocation& allocation,
 Status JobLeases::check(const LeaseRequest& request) {
   if (request.spec.partition.name.empty()) return {};
   POP_RETURN_IF_ERROR(vipu::checkName("partition", request.spec.partition.name));
-  POP_ASSIGN_OR_RETURN(const vipu::CreateRequest made, requestOf(request, access_.isAdmin(request.user)));
+  POP_ASSIGN_OR_RETURN(const vipu::CreateRequest made,
+                       requestOf(request, PodAccess::isAdmin(submitterOf(request))));
   POP_RETURN_IF_ERROR(vipu::specOf(made.requirements).status());
-  const Status allowed = access_.partitionFor(request.user, request.spec.partition.name, table()).status();
+  const Status allowed =
+      PodAccess::partitionFor(submitterOf(request), request.spec.partition.name, table()).status();
   if (allowed.code() != Code::kNotFound) return allowed;
   const Status planned = table().plan(made).status();
   return planned.code() == Code::kResourceExhausted ? Status() : planned;
@@ -95,7 +97,7 @@ LeaseAnswer JobLeases::take(const LeaseRequest& request, const ChosenBlock* bloc
 LeaseAnswer JobLeases::attempt(const LeaseRequest& request, const ChosenBlock* block, vipu::Change& change) {
   if (request.spec.partition.name.empty()) return {};
   const Result<const Partition*> found =
-      access_.partitionFor(request.user, request.spec.partition.name, table());
+      PodAccess::partitionFor(submitterOf(request), request.spec.partition.name, table());
   if (found.status().code() == Code::kNotFound) return make(request, block, change);
   if (!found.ok()) return never(found.status().message());
   const Partition* const partition = found.value();
@@ -114,7 +116,7 @@ LeaseAnswer JobLeases::attempt(const LeaseRequest& request, const ChosenBlock* b
 }
 
 LeaseAnswer JobLeases::make(const LeaseRequest& request, const ChosenBlock* block, vipu::Change& change) {
-  Result<vipu::CreateRequest> wanted = requestOf(request, access_.isAdmin(request.user));
+  Result<vipu::CreateRequest> wanted = requestOf(request, PodAccess::isAdmin(submitterOf(request)));
   if (!wanted.ok()) return never(wanted.status().message());
   if (block != nullptr) {
     const vipu::Allocation* const allocation = table().inventory().allocation(block->allocation);

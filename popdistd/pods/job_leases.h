@@ -21,8 +21,10 @@ class JobLeases final : public PodLeases {
   LeaseNeed need(const LeaseRequest& request) override;
   Presence presenceOf(const std::string& partition) const override;
   PodRoom room() const override;
-  Status checkAllocation(const std::string& user, const std::string& allocation) const override;
-  std::vector<std::string> allocationsOf(const std::string& user) const override;
+  Status checkAllocation(const Caller& caller, const std::string& allocation) const override;
+  Status checkAllocation(const LeaseRequest& request, const std::string& allocation) const override {
+    return checkAllocation(submitterOf(request), allocation);
+  }
   std::set<std::string> hostsOf(const std::string& allocation) const override;
   std::string allocationOf(const std::string& partition) const override;
   LeaseAnswer take(const LeaseRequest& request, const ChosenBlock* block) override;
@@ -33,6 +35,9 @@ class JobLeases final : public PodLeases {
   std::vector<std::int64_t> holders() const override;
 
  private:
+  Caller submitterOf(const LeaseRequest& request) const {
+    return access_.submitterOf(request.user, request.role);
+  }
   /// Whether it could have its partition now. Changes nothing.
   LeaseAnswer look(const LeaseRequest& request);
   LeaseNeed needOfNew(const LeaseRequest& request) const;

@@ -54,7 +54,8 @@ LeaseNeed JobLeases::need(const LeaseRequest& request) {
 // Whether it could be at all, plan() says; where, what is free says.
 LeaseNeed JobLeases::needOfNew(const LeaseRequest& request) const {
   const vipu::PartitionTable& known = partitions_.table();
-  const Result<vipu::CreateRequest> made = requestOf(request, access_.isAdmin(request.user));
+  const Caller submitter = submitterOf(request);
+  const Result<vipu::CreateRequest> made = requestOf(request, PodAccess::isAdmin(submitter));
   if (!made.ok()) return needOf(LeaseNeed::Kind::kNever, made.status().message());
   const Status planned = known.plan(made.value()).status();
   if (!planned.ok() && planned.code() != Code::kResourceExhausted)
@@ -67,7 +68,7 @@ LeaseNeed JobLeases::needOfNew(const LeaseRequest& request) const {
   need.segment_ipus = spec.segmentIpus();
   for (const auto& [id, allocation] : known.inventory().allocations()) {
     if (!wanted.allocation.empty() && wanted.allocation != id) continue;
-    if (access_.mayUse(request.user, allocation) &&
+    if (PodAccess::mayUse(submitter, allocation) &&
         vipu::setRouting(wanted, *known.inventory().cluster(allocation.cluster), spec).ok())
       need.allocations.push_back(id);
   }
@@ -93,19 +94,12 @@ PodRoom JobLeases::room() const {
   return room;
 }
 
-Status JobLeases::checkAllocation(const std::string& user, const std::string& id) const {
+Status JobLeases::checkAllocation(const Caller& caller, const std::string& id) const {
   const vipu::Allocation* const allocation = partitions_.table().inventory().allocation(id);
   if (allocation == nullptr) return {Code::kNotFound, "there is no allocation " + inQuotes(id)};
-  if (access_.mayUse(user, *allocation)) return {};
-  return {Code::kPermissionDenied, "user " + inQuotes(user) + " may not use allocation " + inQuotes(id)};
-}
-
-std::vector<std::string> JobLeases::allocationsOf(const std::string& user) const {
-  std::vector<std::string> ids;
-  for (const auto& [id, allocation] : partitions_.table().inventory().allocations()) {
-    if (access_.mayUse(user, allocation)) ids.push_back(id);
-  }
-  return ids;
+  if (PodAccess::mayUse(caller, *allocation)) return {};
+  return {Code::kPermissionDenied,
+          "user " + inQuotes(caller.user) + " may not use allocation " + inQuotes(id)};
 }
 
 std::set<std::string> JobLeases::hostsOf(const std::string& id) const {

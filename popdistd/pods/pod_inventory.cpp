@@ -2,13 +2,17 @@
 #include "popdistd/pods/pod_inventory.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "common/base/text.h"
 #include "popdistd/pods/pod_records.h"
 
 namespace pop::popdistd {
 namespace {
+
+constexpr std::size_t kLongestHostName = 253;
 
 // Each record of a kind, read and given to `take`.
 template <typename Record>
@@ -23,6 +27,39 @@ Status forEach(Store& store, RecordKind kind, const char* what, const auto& take
       return {Code::kDataLoss, name + " is damaged: " + taken.message()};
   }
   return {};
+}
+
+bool isDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool isIpv4(const std::string& text) {
+  const std::vector<std::string> parts = split(text, '.');
+  return parts.size() == 4 && std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
+           return !part.empty() && part.size() <= 3 && std::all_of(part.begin(), part.end(), isDigit) &&
+                  std::stoi(part) <= 255;
+         });
+}
+
+bool isIpv6(const std::string& text) {
+  const auto fits = [](char c) {
+    return isDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':';
+  };
+  const auto colons = std::count(text.begin(), text.end(), ':');
+  return colons >= 2 && colons <= 7 && text.size() <= 39 && std::all_of(text.begin(), text.end(), fits);
+}
+
+// A mistake would be found by the job that looks for its IPUs there.
+Status checkPlace(const v1::AgentInfo& agent) {
+  const auto fits = [](char c) {
+    return isDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' ||
+           c == '_' || c == ':';
+  };
+  const std::string& host = agent.host();
+  if (host.size() > kLongestHostName || !std::all_of(host.begin(), host.end(), fits))
+    return invalidArgument("host is " + inQuotes(host) + ", which is no host's name");
+  if (agent.ip().empty() || isIpv4(agent.ip()) || isIpv6(agent.ip())) return {};
+  return invalidArgument("ip is " + inQuotes(agent.ip()) + ", which is no IP address, such as 10.1.5.9");
 }
 
 }  // namespace
@@ -60,6 +97,7 @@ Status PodInventory::addCluster(const v1::ClusterInfo& message) {
 }
 
 Status PodInventory::addAgent(const v1::AgentInfo& message) {
+  POP_RETURN_IF_ERROR(checkPlace(message));
   POP_RETURN_IF_ERROR(table().addAgent(agentOf(message)));
   saveAgent(message.id());
   return {};

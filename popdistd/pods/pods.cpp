@@ -14,11 +14,11 @@ Pods::Pods(const Parts& parts)
       partitions_({parts.loop, parts.clock, parts.store, parts.commits, parts.revisions, parts.settings,
                    parts.hooks.changed}),
       inventory_(parts.store, parts.commits, partitions_),
-      holds_(parts.loop, parts.commits, partitions_, access_),
+      holds_(parts.loop, parts.commits, partitions_),
       leases_(partitions_, access_),
-      service_({parts.commits, parts.revisions, partitions_, inventory_, holds_, access_, parts.hooks.is_over,
+      service_({parts.commits, parts.revisions, partitions_, inventory_, holds_, parts.hooks.is_over,
                 parts.hooks.audit}),
-      vipu_({parts.commits, partitions_, holds_, access_, parts.hooks.cancel, parts.version}) {}
+      vipu_({parts.commits, partitions_, holds_, parts.hooks.cancel, parts.hooks.user_of, parts.version}) {}
 
 Status Pods::load() {
   POP_ASSIGN_OR_RETURN(std::unique_ptr<vipu::PartitionTable> table, inventory_.load());
@@ -84,7 +84,7 @@ Status Pods::addDefaultInventory(const std::string& host) {
 }
 
 std::optional<v1::PartitionInfo> Pods::show(const Caller& caller, const std::string& id) const {
-  const auto partition = access_.partitionFor(caller.user, id, partitions_.table());
+  const auto partition = PodAccess::partitionFor(caller, id, partitions_.table());
   return partition.ok() ? std::optional(partitions_.show(*partition.value())) : std::nullopt;
 }
 

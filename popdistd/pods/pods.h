@@ -22,6 +22,7 @@ struct PodHooks {
   std::function<bool(const std::string& user)> is_admin;
   std::function<void()> changed;  ///< jobs that wait may start now
   std::function<void(std::int64_t job, const std::string& why)> cancel;
+  std::function<std::string(std::int64_t job)> user_of;  ///< empty: nobody knows it
   std::function<bool(std::int64_t job)> is_over;         ///< it has ended, or nobody knows it
   std::function<bool(const std::string& host)> is_down;  ///< a host that is not known is not
   std::function<void(const std::string& line)> audit;    ///< null: nobody reads it
@@ -64,9 +65,9 @@ class Pods {
   /// For /metrics.
   PodMeasures measures() const;
   std::size_t numPartitions() const { return partitions_.table().partitions().size(); }
-  /// Whether the user may use the allocation. kNotFound, kPermissionDenied.
-  Status checkAllocation(const std::string& user, const std::string& allocation) const {
-    return leases_.checkAllocation(user, allocation);
+  /// Whether the caller may use the allocation. kNotFound, kPermissionDenied.
+  Status checkAllocation(const Caller& caller, const std::string& allocation) const {
+    return leases_.checkAllocation(caller, allocation);
   }
 
   PodLeases& leases() { return leases_; }

@@ -47,9 +47,9 @@ void PodsService::listClusters(const Caller& caller, v1::ListClustersRequest,
                                Reply<v1::ListClustersReply> reply) {
   v1::ListClustersReply list;
   for (const auto& [id, cluster] : table().inventory().clusters()) {
-    bool is_seen = parts_.access.isAdmin(caller.user);
+    bool is_seen = PodAccess::isAdmin(caller);
     for (const auto& [name, allocation] : table().inventory().allocations())
-      is_seen = is_seen || (allocation.cluster == id && parts_.access.mayUse(caller.user, allocation));
+      is_seen = is_seen || (allocation.cluster == id && PodAccess::mayUse(caller, allocation));
     if (is_seen) *list.add_clusters() = parts_.inventory.showCluster(id);
   }
   reply(std::move(list));
@@ -76,8 +76,8 @@ void PodsService::listAgents(const Caller& caller, v1::ListAgentsRequest request
   for (const auto& [id, agent] : inventory.agents()) {
     if (!request.cluster().empty() && agent.cluster != request.cluster()) continue;
     const vipu::Allocation* const allocation = inventory.allocationOf(agent);
-    const bool is_seen = parts_.access.isAdmin(caller.user) ||
-                         (allocation != nullptr && parts_.access.mayUse(caller.user, *allocation));
+    const bool is_seen =
+        PodAccess::isAdmin(caller) || (allocation != nullptr && PodAccess::mayUse(caller, *allocation));
     if (is_seen) *list.add_agents() = parts_.inventory.showAgent(id);
   }
   reply(std::move(list));
@@ -121,8 +121,7 @@ void PodsService::listAllocations(const Caller& caller, v1::ListAllocationsReque
                                   Reply<v1::ListAllocationsReply> reply) {
   v1::ListAllocationsReply list;
   for (const auto& [id, allocation] : table().inventory().allocations()) {
-    if (parts_.access.mayUse(caller.user, allocation))
-      *list.add_allocations() = parts_.inventory.showAllocation(id);
+    if (PodAccess::mayUse(caller, allocation)) *list.add_allocations() = parts_.inventory.showAllocation(id);
   }
   reply(std::move(list));
 }
@@ -131,7 +130,7 @@ void PodsService::listAllocations(const Caller& caller, v1::ListAllocationsReque
 
 void PodsService::listPartitions(const Caller& caller, v1::ListPodPartitionsRequest request,
                                  Reply<v1::ListPodPartitionsReply> reply) {
-  const auto partitions = table().list(request.allocation(), parts_.access.inTable(caller));
+  const auto partitions = table().list(request.allocation(), PodAccess::inTable(caller));
   if (!partitions.ok()) return reply(partitions.status());
   v1::ListPodPartitionsReply list;
   for (const vipu::Partition* const each : partitions.value()) {
@@ -150,8 +149,7 @@ void PodsService::releasePartition(const Caller& caller, v1::ReleasePartitionReq
 // A job that goes on holds what it has: it is cancelled first.
 Status PodsService::release(const Caller& caller, const v1::ReleasePartitionRequest& request) {
   const std::string& id = request.partition();
-  POP_ASSIGN_OR_RETURN(const vipu::Partition* const partition,
-                       parts_.access.partitionFor(caller.user, id, table()));
+  POP_ASSIGN_OR_RETURN(const vipu::Partition* const partition, PodAccess::partitionFor(caller, id, table()));
   const std::string name = "partition " + inQuotes(id);
   if (partition->state != PartitionState::kRemoving && partition->state != PartitionState::kQuarantine)
     return failedPrecondition(name + " is " + stateText(*partition) + ": remove it instead");

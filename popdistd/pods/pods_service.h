@@ -19,7 +19,6 @@ class PodsService final : public PodsApi {
     Partitions& partitions;
     PodInventory& inventory;
     Holds& holds;
-    const PodAccess& access;
     std::function<bool(std::int64_t job)> is_over;  ///< it has ended, or nobody knows it
     std::function<void(const std::string&)> audit;  ///< a line for the log
   };

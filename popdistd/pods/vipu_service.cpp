@@ -31,7 +31,7 @@ void VipuService::answer(const Status& done, T message, Reply<T> reply) {
 
 void VipuService::listPartitions(const Caller& caller, virmgrpc::ListPartitionsRequest request,
                                  Reply<virmgrpc::ListPartitionsReply> reply) {
-  const auto partitions = table().list(request.allocation_id(), parts_.access.inTable(caller));
+  const auto partitions = table().list(request.allocation_id(), PodAccess::inTable(caller));
   if (!partitions.ok()) return reply(partitions.status());
   virmgrpc::ListPartitionsReply list;
   for (const vipu::Partition* const each : partitions.value())
@@ -46,11 +46,11 @@ void VipuService::listIpuAttributes(const Caller& caller, virmgrpc::ListIPUAttri
 
 Result<virmgrpc::ListIPUAttributesReply> VipuService::attributes(
     const Caller& caller, const virmgrpc::ListIPUAttributesRequest& request) {
-  if (parts_.access.isAdmin(caller.user)) return vipu::ipuAttributesToWire(request, table().inventory());
+  if (PodAccess::isAdmin(caller)) return vipu::ipuAttributesToWire(request, table().inventory());
   virmgrpc::ListIPUAttributesRequest visible;
   const auto isVisible = [&](const vipu::Agent& agent) {
     const vipu::Allocation* const allocation = table().inventory().allocationOf(agent);
-    return allocation != nullptr && parts_.access.mayUse(caller.user, *allocation);
+    return allocation != nullptr && PodAccess::mayUse(caller, *allocation);
   };
   for (const std::string& id : request.agents()) {
     const vipu::Agent* const agent = table().inventory().agent(id);
@@ -78,7 +78,7 @@ void VipuService::createPartition(const Caller& caller, virmgrpc::CreatePartitio
 Status VipuService::create(const Caller& caller, const virmgrpc::CreatePartitionRequest& request) {
   POP_ASSIGN_OR_RETURN(vipu::CreateRequest wanted, vipu::fromWire(request));
   wanted.owner = caller.user;
-  wanted.any_allocation = parts_.access.isAdmin(caller.user);
+  wanted.any_allocation = PodAccess::isAdmin(caller);
   return parts_.partitions.keep(table().create(wanted, parts_.partitions.now()));
 }
 
@@ -87,13 +87,24 @@ void VipuService::removePartition(const Caller& caller, virmgrpc::RemovePartitio
   answer(remove(caller, request), virmgrpc::RemovePartitionReply(), std::move(reply));
 }
 
+// What another user's job or program holds is taken from it by who may cancel that job.
+Status VipuService::checkTakes(const Caller& caller, const vipu::Partition& partition) const {
+  const std::string& holder = partition.job;
+  if (holder.empty()) return {};
+  const auto job = jobOf(holder);
+  const std::string user = job ? parts_.user_of(*job) : programsUser(holder);
+  if (user == caller.user) return {};
+  return PodAccess::checkManages(caller, "take partition " + inQuotes(partition.id) + " from " +
+                                             holderText(holder) + (job ? " of user " + inQuotes(user) : ""));
+}
+
 // With force, a job that holds it is cancelled, and the partition goes when the job has ended; a program that
 // holds it loses it.
 Status VipuService::remove(const Caller& caller, const virmgrpc::RemovePartitionRequest& request) {
   const std::string& id = request.partition_id();
-  POP_ASSIGN_OR_RETURN(const vipu::Partition* const partition,
-                       parts_.access.partitionFor(caller.user, id, table()));
+  POP_ASSIGN_OR_RETURN(const vipu::Partition* const partition, PodAccess::partitionFor(caller, id, table()));
   if (!request.force()) POP_RETURN_IF_ERROR(checkFree(*partition, "cancel that, or remove it with force"));
+  POP_RETURN_IF_ERROR(checkTakes(caller, *partition));
   const std::string holder = partition->job;
   const std::string why = "partition " + id + " was removed with force by " + caller.user;
   if (!tokenOf(holder).empty()) parts_.holds.end(holder, Status(Code::kAborted, why));
@@ -110,8 +121,7 @@ void VipuService::resetPartition(const Caller& caller, virmgrpc::ResetPartitionR
 
 Status VipuService::reset(const Caller& caller, const virmgrpc::ResetPartitionRequest& request) {
   const std::string& id = request.partition_id();
-  POP_ASSIGN_OR_RETURN(const vipu::Partition* const partition,
-                       parts_.access.partitionFor(caller.user, id, table()));
+  POP_ASSIGN_OR_RETURN(const vipu::Partition* const partition, PodAccess::partitionFor(caller, id, table()));
   POP_RETURN_IF_ERROR(checkFree(*partition, "cancel that, then reset the partition"));
   return parts_.partitions.keep(table().reset(id, request.relocatable(), parts_.partitions.now()));
 }
@@ -125,7 +135,7 @@ void VipuService::getPartitionIpuofConfig(const Caller& caller,
 Result<virmgrpc::GetPartitionIpuofConfigReply> VipuService::ipuofConfig(
     const Caller& caller, const virmgrpc::GetPartitionIpuofConfigRequest& request) {
   POP_ASSIGN_OR_RETURN(const vipu::Partition* const partition,
-                       parts_.access.partitionFor(caller.user, request.partition_id(), table()));
+                       PodAccess::partitionFor(caller, request.partition_id(), table()));
   std::vector<vipu::GcdConfig> gcds;
   if (request.has_gcd_id()) {
     POP_ASSIGN_OR_RETURN(vipu::GcdConfig one,
@@ -141,7 +151,7 @@ Result<virmgrpc::GetPartitionIpuofConfigReply> VipuService::ipuofConfig(
 
 void VipuService::getPartitionStatus(const Caller& caller, virmgrpc::GetPartitionStatusRequest request,
                                      Reply<virmgrpc::GetPartitionStatusReply> reply) {
-  const auto partition = parts_.access.partitionFor(caller.user, request.partition_id(), table());
+  const auto partition = PodAccess::partitionFor(caller, request.partition_id(), table());
   if (!partition.ok()) return reply(partition.status());
   virmgrpc::GetPartitionStatusReply status;
   *status.mutable_status() = vipu::statusToWire(*partition.value());

@@ -18,9 +18,9 @@ class VipuService final : public VipuApi {
     Commits& commits;
     Partitions& partitions;
     Holds& holds;
-    const PodAccess& access;
     std::function<void(std::int64_t job, const std::string& why)> cancel;
-    std::string version;  ///< MAJOR.MINOR.PATCH
+    std::function<std::string(std::int64_t job)> user_of;  ///< empty: nobody knows
+    std::string version;                                   ///< MAJOR.MINOR.PATCH
   };
 
   explicit VipuService(Parts parts) : parts_(std::move(parts)) {}
@@ -46,6 +46,7 @@ class VipuService final : public VipuApi {
   template <typename T>
   void answer(const Status& done, T message, Reply<T> reply);
   Status create(const Caller& caller, const virmgrpc::CreatePartitionRequest& request);
+  Status checkTakes(const Caller& caller, const vipu::Partition& partition) const;
   Status remove(const Caller& caller, const virmgrpc::RemovePartitionRequest& request);
   Status reset(const Caller& caller, const virmgrpc::ResetPartitionRequest& request);
   Result<virmgrpc::GetPartitionIpuofConfigReply> ipuofConfig(

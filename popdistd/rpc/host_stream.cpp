@@ -51,9 +51,11 @@ using HostCall = StreamCall<grpc::ServerBidiReactor<v1::HostReport, v1::HostOrde
 // stream.
 class HostStream final : public HostCall, public HostChannel {
  public:
-  HostStream(grpc::CallbackServerContext& context, std::shared_ptr<Calls> calls, HostGate& gate, Peer peer)
+  HostStream(grpc::CallbackServerContext& context, std::shared_ptr<Calls> calls, HostGate& gate,
+             std::shared_ptr<const CallersOf> callers, Peer peer)
       : HostCall(context, std::move(calls), "the host at " + peer.address, {}),
         gate_(gate),
+        callers_(std::move(callers)),
         peer_(std::move(peer)) {}
 
   void OnReadDone(bool ok) override {
@@ -98,6 +100,7 @@ class HostStream final : public HostCall, public HostChannel {
     if (!report_.has_joins()) return end(invalidArgument("a host's first message has to be HostJoins"));
     const v1::HostJoins& joins = report_.joins();
     if (const Status may = checkMayJoin(peer_, joins.name()); !may.ok()) return end(may);
+    callers_->isKnown(peer_);
     joined_ = true;
     const auto self = std::static_pointer_cast<HostStream>(shared_from_this());
     if (const Status welcome = gate_.joined(joins, peer_.address, self); !welcome.ok()) {
@@ -128,6 +131,7 @@ class HostStream final : public HostCall, public HostChannel {
   }
 
   HostGate& gate_;
+  const std::shared_ptr<const CallersOf> callers_;
   const Peer peer_;
   v1::HostReport report_;         ///< gRPC's while it is read
   OrderQueue* orders_ = nullptr;  ///< the stream's source
@@ -142,7 +146,8 @@ class HostsService final : public v1::Hosts::CallbackService {
 
   grpc::ServerBidiReactor<v1::HostReport, v1::HostOrder>* Join(
       grpc::CallbackServerContext* context) override {
-    const auto call = std::make_shared<HostStream>(*context, calls_, gate_, callers_->peer(*context));
+    const auto call =
+        std::make_shared<HostStream>(*context, calls_, gate_, callers_, callers_->peer(*context));
     call->arrive();
     return call.get();
   }

@@ -58,9 +58,16 @@ Peer CallersOf::peer(const grpc::CallbackServerContext& context) const {
 }
 
 Result<Caller> CallersOf::caller(const grpc::CallbackServerContext& context) const {
-  return identify_(peer(context), {.authorization = metadataOf(context, "authorization"),
-                                   .api_user_id = metadataOf(context, "api-user-id"),
-                                   .api_access_key = metadataOf(context, "api-access-key")});
+  const Peer from = peer(context);
+  Result<Caller> known = identify_(from, {.authorization = metadataOf(context, "authorization"),
+                                          .api_user_id = metadataOf(context, "api-user-id"),
+                                          .api_access_key = metadataOf(context, "api-access-key")});
+  if (known.ok()) isKnown(from);
+  return known;
+}
+
+void CallersOf::isKnown(const Peer& peer) const {
+  if (connections_) connections_->isKnown(peer.address, peer.port);
 }
 
 }  // namespace pop::popdistd

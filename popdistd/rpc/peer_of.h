@@ -4,10 +4,12 @@
 
 #include <grpcpp/server_context.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "popdistd/access/callers.h"
+#include "popdistd/rpc/connections.h"
 
 namespace pop::popdistd {
 
@@ -17,14 +19,20 @@ class CallersOf {
   /// `unix_user`: whose connections all are; empty: they come by the network, with TLS or without.
   CallersOf(Identify identify, bool has_tls, std::string unix_user = {})
       : identify_(std::move(identify)), has_tls_(has_tls), unix_user_(std::move(unix_user)) {}
+  /// By the network. `connections` hears of those who are known.
+  CallersOf(Identify identify, bool has_tls, std::shared_ptr<Connections> connections)
+      : identify_(std::move(identify)), has_tls_(has_tls), connections_(std::move(connections)) {}
 
   Peer peer(const grpc::CallbackServerContext& context) const;
   Result<Caller> caller(const grpc::CallbackServerContext& context) const;
+  /// A host has shown that it is one.
+  void isKnown(const Peer& peer) const;
 
  private:
   const Identify identify_;
   const bool has_tls_;
   const std::string unix_user_;
+  const std::shared_ptr<Connections> connections_;
 };
 
 }  // namespace pop::popdistd

@@ -4,6 +4,7 @@
 #include <grpc/support/log.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <map>
@@ -20,6 +21,7 @@
 #include "popdistd/rpc/controller_service.h"
 #include "popdistd/rpc/host_stream.h"
 #include "popdistd/rpc/local_server.h"
+#include "popdistd/rpc/network_door.h"
 #include "popdistd/rpc/peer_of.h"
 #include "popdistd/rpc/pods_service.h"
 #include "popdistd/rpc/rpc_meter.h"
@@ -37,6 +39,7 @@ constexpr std::size_t kMostBufferBytes = 256 * 1024 * 1024;
 constexpr int kMostThreads = 16;  // for reflection, which blocks one for each client
 constexpr std::size_t kMostLocalUsers = 256;
 constexpr std::chrono::milliseconds kStopWithin{1000};
+constexpr int kMostIdleMs = 300'000;  // a client without calls connects again when it has one
 
 // What gRPC says is about single connections, and for who looks for the fault of one.
 void log(gpr_log_func_args* said) {
@@ -74,8 +77,10 @@ void countCalls(grpc::ServerBuilder& builder, const std::shared_ptr<RpcMeter>& m
   builder.experimental().SetInterceptorCreators(std::move(interceptors));
 }
 
-std::string bracketed(const std::string& address) {
-  return address.find(':') == std::string::npos ? address : '[' + address + ']';
+ConnectionLimits connectionLimits() {
+  rlimit descriptors{};
+  ::getrlimit(RLIMIT_NOFILE, &descriptors);
+  return limitsWithin(descriptors.rlim_cur);
 }
 
 using Services = std::vector<std::unique_ptr<grpc::Service>>;
@@ -94,7 +99,7 @@ Services userServices(const std::shared_ptr<Calls>& calls, const Served& served,
 }  // namespace
 
 struct RpcServer::Impl {
-  Loop& loop;
+  os::EpollLoop& loop;
   Served served;
   Identify identify;
   std::shared_ptr<Calls> calls;
@@ -103,6 +108,7 @@ struct RpcServer::Impl {
   std::shared_ptr<ServerCertificates> certificates;
   std::unique_ptr<grpc::Server> server;
   std::map<std::string, LocalServer> locals;  ///< by their users
+  std::optional<NetworkDoor> door;            ///< until the stop
   int port = 0;
   bool stopping = false;
   std::thread stopper;
@@ -115,16 +121,18 @@ RpcServer::~RpcServer() {
   impl_->stopper.join();
 }
 
-Result<std::unique_ptr<RpcServer>> RpcServer::start(Loop& loop, const Served& served, RpcOptions options) {
+Result<std::unique_ptr<RpcServer>> RpcServer::start(os::EpollLoop& loop, const Served& served,
+                                                    RpcOptions options) {
   setUpGrpc();
-  // gRPC does not say why it cannot listen.
-  POP_RETURN_IF_ERROR(os::listenAt(options.address, options.port).status());
+  POP_ASSIGN_OR_RETURN(os::Listener listener, os::listenAt(options.address, options.port));
   auto impl = std::unique_ptr<Impl>(new Impl{
       .loop = loop,
       .served = served,
       .identify = options.identify,
       .calls = std::make_shared<Calls>(loop, Calls::Limits{.write_timeout = options.write_timeout})});
-  const auto callers = std::make_shared<CallersOf>(std::move(options.identify), options.tls.has_value());
+  const auto connections = std::make_shared<Connections>(connectionLimits());
+  const auto callers =
+      std::make_shared<CallersOf>(std::move(options.identify), options.tls.has_value(), connections);
   impl->services = userServices(impl->calls, served, callers);
   impl->services.push_back(makeHostsService(impl->calls, served.gate, callers));
   if (options.tls) impl->certificates = makeServerCertificates(std::move(*options.tls));
@@ -132,15 +140,16 @@ Result<std::unique_ptr<RpcServer>> RpcServer::start(Loop& loop, const Served& se
   setLimits(builder);
   countCalls(builder, impl->meter);
   for (const auto& service : impl->services) builder.RegisterService(service.get());
-  const std::string place = bracketed(options.address) + ':' + std::to_string(options.port);
-  builder.AddListeningPort(
-      place, impl->certificates ? serverCredentials(impl->certificates) : grpc::InsecureServerCredentials(),
-      &impl->port);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kMostIdleMs);
+  auto acceptor = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+      impl->certificates ? serverCredentials(impl->certificates) : grpc::InsecureServerCredentials());
   impl->server = builder.BuildAndStart();
-  if (impl->server == nullptr || impl->port == 0)
-    return unavailable("gRPC cannot listen at " + place + " (--log-level debug says more)");
+  if (impl->server == nullptr) return unavailable("gRPC cannot serve (--log-level debug says more)");
   impl->server->GetHealthCheckService()->SetServingStatus(true);
   impl->calls->watchWrites();
+  impl->port = listener.port;
+  impl->door.emplace(loop, std::move(listener), connections, std::move(acceptor));
   return std::unique_ptr<RpcServer>(new RpcServer(std::move(impl)));
 }
 
@@ -180,6 +189,7 @@ void RpcServer::setTls(tls::TlsFiles files) {
 // Shutdown() waits for the calls, which the loop has to end.
 void RpcServer::stop(const Status& why, std::function<void()> stopped) {
   if (std::exchange(impl_->stopping, true)) return;
+  impl_->door.reset();
   impl_->server->GetHealthCheckService()->SetServingStatus(false);
   impl_->calls->close(why);
   impl_->stopper = std::thread([impl = impl_.get(), stopped = std::move(stopped)] {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "common/base/loop.h"
 #include "common/base/status.h"
+#include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
 #include "common/tls/tls_files.h"
 #include "popdistd/api/measures.h"
@@ -30,7 +30,8 @@ struct RpcOptions {
 class RpcServer {
  public:
   /// Serves from now on, as fast as the loop runs. `loop` outlives the server.
-  static Result<std::unique_ptr<RpcServer>> start(Loop& loop, const Served& served, RpcOptions options);
+  static Result<std::unique_ptr<RpcServer>> start(os::EpollLoop& loop, const Served& served,
+                                                  RpcOptions options);
 
   /// Only after stop() and `stopped`.
   ~RpcServer();

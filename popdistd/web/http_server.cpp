@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/web/http_server.h"
 
+#include <algorithm>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
 #include <thread>
 #include <utility>
 
+#include "common/log/log.h"
+#include "common/os/tcp.h"
 #include "popdistd/web/http_session.h"
 
 namespace pop::popdistd {
 namespace {
 
 using namespace web;
+
+constexpr std::chrono::milliseconds kStopWithin{1000};
+constexpr std::chrono::minutes kBetweenWarnings{1};
 
 Result<std::shared_ptr<asio::ssl::context>> contextOf(const tls::TlsFiles& files) {
   try {
@@ -29,6 +37,16 @@ Result<std::shared_ptr<asio::ssl::context>> contextOf(const tls::TlsFiles& files
 
 }  // namespace
 
+void Web::run() {
+  io.run();
+  // What sessions still wait for holds them, and they this.
+  stopping = true;
+  io.restart();
+  for (AnySession* const session : std::set(sessions)) session->drop();
+  while (io.poll() > 0) {
+  }
+}
+
 struct HttpServer::Impl {
   explicit Impl(std::shared_ptr<Web> of) : web(std::move(of)), acceptor(web->io), pause(web->io) {}
 
@@ -36,7 +54,7 @@ struct HttpServer::Impl {
     acceptor.async_accept([this](Error error, tcp::socket socket) {
       if (web->stopping) return;
       if (error) return acceptLater();
-      if (web->connections < web->options.most_connections) serve(std::move(socket));
+      if (makeRoom()) serve(std::move(socket));
       accept();
     });
   }
@@ -49,11 +67,29 @@ struct HttpServer::Impl {
     });
   }
 
+  // Who has asked for nothing for longest goes first: a crowd of connections that are only held shuts nobody
+  // out. False: all of them are being answered.
+  bool makeRoom() {
+    if (web->connections < web->options.most_connections) return true;
+    const auto idlest =
+        std::min_element(web->sessions.begin(), web->sessions.end(),
+                         [](const auto* a, const auto* b) { return a->idleSince() < b->idleSince(); });
+    const bool found = idlest != web->sessions.end() && (*idlest)->idleSince() != Clock::time_point::max();
+    if (found) (*idlest)->drop();
+    warn(found ? "the idlest gives way to a new one" : "a new one is turned away");
+    return found;
+  }
+
+  void warn(const std::string& what) {
+    const Clock::time_point now = Clock::now();
+    if (warned && now - *warned < kBetweenWarnings) return;
+    warned = now;
+    log::warning("HTTP has " + std::to_string(web->connections) + " connections: " + what);
+  }
+
   void serve(tcp::socket socket) const {
-    if (tls)
-      std::make_shared<Session<Tls>>(web, std::move(socket), *tls)->start();
-    else
-      std::make_shared<Session<Plain>>(web, std::move(socket))->start();
+    std::make_shared<Session>(web, tls ? tlsStream(std::move(socket), *tls) : plainStream(std::move(socket)))
+        ->start();
   }
 
   void stop(const Status& why) {
@@ -73,6 +109,7 @@ struct HttpServer::Impl {
   asio::steady_timer pause;
   std::shared_ptr<asio::ssl::context> tls;
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work;
+  std::optional<Clock::time_point> warned;
   int port = 0;
   bool stopping = false;
   std::thread thread;

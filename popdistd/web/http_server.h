@@ -27,7 +27,10 @@ struct HttpOptions {
   std::chrono::milliseconds answer_timeout{60'000};  ///< for who answers
   std::chrono::milliseconds write_timeout{60'000};   ///< for a client that does not read
   std::chrono::milliseconds keep_alive{15'000};      ///< of streams
-  int most_connections = 256;
+  /// At which the idlest gives way to a new one; it is turned away where all of them are being answered.
+  int most_connections = 1024;
+  int most_streams_of_one =
+      64;  ///< that a user reads at once, or an address of whom nobody knows who is there
 };
 
 /// All of it on the loop's thread.

@@ -1,76 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection of the HTTP server: requests and answers, limits and timeouts. For http_server.cpp alone,
-// since Beast's headers take a compiler longest.
+// What the connections of the HTTP server have in common: limits, counts, the thread that they live on.
+// Included by http_server.cpp and http_session.* only.
 #pragma once
 
-#include <sys/socket.h>
-
-#include <array>
-#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/ssl.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
-#include <boost/beast/ssl.hpp>
-#include <cerrno>
-#include <optional>
+#include <map>
+#include <memory>
 #include <set>
-#include <thread>
-#include <type_traits>
-#include <utility>
+#include <string>
 
-#include "common/os/tcp.h"
-#include "common/tls/certificates.h"
-#include "common/tls/peer_user.h"
-#include "popdistd/web/cookies.h"
+#include "common/base/loop.h"
+#include "common/base/status.h"
 #include "popdistd/web/exchange.h"
 #include "popdistd/web/http_server.h"
 
 namespace pop::popdistd::web {
 
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
-using asio::ip::tcp;
-using Error = beast::error_code;
-
-inline constexpr std::uint32_t kMostHeadBytes = 16 * 1024;
-inline constexpr std::uint64_t kMostBodyBytes = 4 * 1024 * 1024;
-inline constexpr std::chrono::milliseconds kLastWords{2000};
-inline constexpr std::chrono::milliseconds kStopWithin{1000};
-
-using Plain = beast::tcp_stream;
-using Tls = beast::ssl_stream<beast::tcp_stream>;
-
+/// A connection, for the server.
 class AnySession {
  public:
   virtual ~AnySession() = default;
   virtual void stop() = 0;  ///< soon
   virtual void drop() = 0;  ///< at once
+  /// Since when it has asked for nothing; the end of time while it does.
+  virtual Clock::time_point idleSince() const = 0;
 };
 
-// What sessions have in common: of the server, on the web thread.
+/// All of it on the web thread.
 struct Web {
   HttpOptions options;
   std::shared_ptr<ToLoop> to_loop;
-  asio::io_context io{1};
+  boost::asio::io_context io{1};
   int connections = 0;
   bool stopping = false;
   Status why_stopping;
   std::set<AnySession*> sessions;
+  std::map<std::string, int> streams_of;  ///< by who reads them
 
-  void run() {
-    io.run();
-    // What sessions still wait for holds them, and they this.
-    stopping = true;
-    io.restart();
-    for (AnySession* const session : std::set(sessions)) session->drop();
-    while (io.poll() > 0) {
-    }
-  }
+  void run();
 };
 
 }  // namespace pop::popdistd::web

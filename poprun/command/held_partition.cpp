@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/command/held_partition.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +12,7 @@
 
 #include "common/base/status.h"
 #include "common/contract/exit_code.h"
+#include "common/log/log.h"
 #include "common/os/helper_program.h"
 #include "common/sys/fd.h"
 #include "common/sys/host_name.h"
@@ -24,6 +26,11 @@ struct Holder {
   os::HelperProgram popctl;
   sys::Fd hold;   ///< its stdin: it holds the partition until this is closed
   sys::Fd ready;  ///< its stdout: the partition's name, once it is ready
+};
+
+struct HeldPartition {
+  std::string name;   ///< empty: popctl has ended, and has said why
+  bool made = false;  ///< for this job
 };
 
 std::string serverOf(const model::PartitionRequest& request) {
@@ -68,25 +75,47 @@ Result<Holder> startHolder(const model::JobSpec& spec, bool verbose) {
       .popctl = std::move(popctl), .hold = std::move(input.write_end), .ready = std::move(output.read_end)};
 }
 
-// Empty: popctl has ended, and has said why.
-Result<std::string> waitForName(const Holder& holder) {
+Result<HeldPartition> waitForPartition(const Holder& holder) {
   std::string line;
   char byte = 0;
   while (true) {
     const ssize_t got = ::read(holder.ready.get(), &byte, 1);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errnoStatus("reading what popctl says of the partition", errno);
-    if (got == 0) return std::string();
-    if (byte == '\n') return line;
+    if (got == 0) return HeldPartition();
+    if (byte == '\n') break;
     line += byte;
   }
+  const std::size_t blank = line.find(' ');
+  return HeldPartition{.name = line.substr(0, blank), .made = blank != std::string::npos};
 }
 
 // Its requests have time limits of their own; it makes at most two after the job.
-void letGo(Holder& holder, const model::PartitionRequest& request) {
-  holder.hold.reset();
+void awaitEnd(os::HelperProgram& popctl, const model::PartitionRequest& request) {
   const std::chrono::seconds time_limit{2 * request.server_timeout_seconds};
-  if (!holder.popctl.wait(time_limit)) holder.popctl.signal(SIGKILL);
+  if (!popctl.wait(time_limit)) popctl.signal(SIGKILL);
+}
+
+// By somebody, or for want of memory: popctl itself stays until it is let go.
+void holderWasKilled(const model::JobSpec& spec, const HeldPartition& partition, bool verbose) {
+  log::warning("the popctl that held V-IPU partition " + partition.name +
+               " ended before the job: another job may have had its IPUs meanwhile");
+  if (!partition.made || !spec.partition.remove) return;
+  model::JobSpec placed = spec;
+  placed.partition.name = partition.name;
+  std::vector<std::string> words = popctlWords(placed, verbose);
+  words.emplace_back("--only-remove");
+  const sys::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  Result<os::HelperProgram> popctl = os::HelperProgram::start(words, {null.get(), null.get(), STDERR_FILENO});
+  if (!popctl.ok()) return log::warning(popctl.status().message());
+  awaitEnd(*popctl, spec.partition);
+}
+
+void letGo(Holder& holder, const model::JobSpec& spec, const HeldPartition& partition, bool verbose) {
+  if (holder.popctl.endsWithin(std::chrono::milliseconds(0)))
+    return holderWasKilled(spec, partition, verbose);
+  holder.hold.reset();
+  awaitEnd(holder.popctl, spec.partition);
 }
 
 }  // namespace
@@ -95,13 +124,13 @@ int withPartition(const model::JobSpec& spec, bool verbose,
                   const std::function<int(const model::JobSpec&)>& run) {
   Result<Holder> holder = startHolder(spec, verbose);
   if (!holder.ok()) return launcherFailed(holder.status());
-  const Result<std::string> name = waitForName(holder.value());
-  if (!name.ok()) return launcherFailed(name.status());
-  if (name.value().empty()) return contract::kExitLauncherFailed;
+  const Result<HeldPartition> partition = waitForPartition(holder.value());
+  if (!partition.ok()) return launcherFailed(partition.status());
+  if (partition.value().name.empty()) return contract::kExitLauncherFailed;
   model::JobSpec placed = spec;
-  placed.partition.name = name.value();
+  placed.partition.name = partition.value().name;
   const int exit_code = run(placed);
-  letGo(holder.value(), spec.partition);
+  letGo(holder.value(), spec, partition.value(), verbose);
   return exit_code;
 }
 

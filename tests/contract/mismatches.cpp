@@ -99,6 +99,8 @@ std::string runMismatch(Context& context, const Mismatch& mismatch, Compared com
   const Reported later = reportOf([&] { members->synchronize(); });
   const Reported latest = reportOf([&] { sumOf(3)(context, *members); });
   context.fence();  // nobody leaves before all have been told
+  // Whatever it was told: the others make the new communicator with it.
+  const bool recovers = works(context);
   const std::string who = std::string(mismatch.what) + ", rank " + std::to_string(members->rank()) + ": ";
   if (!isMismatch(first) || !namesBoth(first, mismatch, compared))
     return who + "told \"" + first.what + "\"\n";
@@ -106,7 +108,7 @@ std::string runMismatch(Context& context, const Mismatch& mismatch, Compared com
     if (!isMismatch(report) || !says(report, "an earlier call on this communicator failed"))
       return who + "told later \"" + report.what + "\"\n";
   }
-  return works(context) ? "" : who + "a new communicator does not work\n";
+  return recovers ? "" : who + "a new communicator does not work\n";
 }
 
 }  // namespace popdist::contract

@@ -27,10 +27,12 @@ v1::JobRef ref(std::int64_t id) {
 
 }  // namespace
 
-DaemonTest::DaemonTest() : port_(freePort()) {
+DaemonTest::DaemonTest(std::string listen, const std::string& name)
+    : listen_(std::move(listen)), port_(freePort()) {
   std::filesystem::permissions(path(""), std::filesystem::perms(0711));  // its users pass
   const std::string make = POP_BIN_DIR "/popdist-agent init-tls --dir " + path("tls") +
-                           " --host localhost+127.0.0.1+h0+h1 --user alice,bob,root --issuer >/dev/null";
+                           " --host localhost+127.0.0.1+h0+h1" + (name.empty() ? "" : "+h2+" + name) +
+                           " --user alice,bob,root --issuer >/dev/null";
   EXPECT_EQ(std::system(make.c_str()), 0);
   for (const char* const end : {".pem", "-key.pem"})
     std::filesystem::rename(path("tls/host-localhost") + end, path("tls/host") + end);
@@ -56,7 +58,8 @@ void DaemonTest::startProgram(const std::string& name, const std::string& comman
 
 void DaemonTest::startDaemon(const std::string& http) {
   start("popdistd", "popdistd --http " + http + " --tls " + path("tls") + " --state " + path("state") +
-                        " --admin root --advertise localhost --listen 127.0.0.1:" + std::to_string(port_));
+                        " --admin root --advertise localhost --listen " + listen_ + ':' +
+                        std::to_string(port_));
   grpc::Status status;
   const bool serves = waitUntil(
       [&] {

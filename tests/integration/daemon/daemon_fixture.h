@@ -26,7 +26,8 @@ inline constexpr Milliseconds kTimeout{30000};
 
 class DaemonTest : public ::testing::Test {
  protected:
-  DaemonTest();
+  /// `listen`: where popdistd does, for hosts elsewhere that know it as `name`.
+  explicit DaemonTest(std::string listen = "127.0.0.1", const std::string& name = "");
   ~DaemonTest() override;
 
   std::string path(const std::string& name) const { return directory_.path() + '/' + name; }
@@ -80,6 +81,7 @@ class DaemonTest : public ::testing::Test {
   void start(const std::string& name, const std::string& command);
 
   TempDir directory_;
+  std::string listen_;
   int port_ = 0;
   std::map<std::string, os::HelperProgram> processes_;
   std::map<std::string, std::shared_ptr<grpc::Channel>> channels_;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kills popdistd, its hosts' connections, runners and agent services at random while jobs run, and looks
-// whether anything is lost, doubled or left. POP_DAEMON_SOAK_SECONDS says for how long, POP_DAEMON_SOAK_SEED
-// how.
+// Kills popdistd, its hosts' connections, runners, keepers and agent services at random while jobs run, one
+// of them or two at once, and looks whether anything is lost, doubled or left. POP_DAEMON_SOAK_SECONDS says
+// for how long, POP_DAEMON_SOAK_SEED how.
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <future>
+#include <map>
 #include <random>
+#include <set>
 
 #include "tests/integration/daemon/daemon_fixture.h"
 
@@ -18,6 +20,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kJobsAtOnce = 3;
 constexpr int kLines = 60;
 constexpr int kExitCode = 5;
+constexpr const char* kNames[] = {"relay", "runner", "keeper", "service", "popdistd"};
 
 int numberIn(const char* variable, int if_missing) {
   const char* const text = std::getenv(variable);
@@ -51,28 +54,39 @@ class DaemonSoak : public DaemonTest {
     for (Running& each : running_) each.is_harmed = true;
   }
 
-  void killOne(int what) {
-    switch (what) {
-      case 0:
-        kill("popdistd", SIGKILL);
-        return startDaemon();
-      case 1:
+  // In the order in which two of them are killed.
+  enum Victim { kRelay, kRunner, kKeeper, kService, kDaemon, kVictims };
+
+  void killSome() {
+    std::set<Victim> victims;
+    for (unsigned i = 0; i <= random_() % 2; ++i) victims.insert(static_cast<Victim>(random_() % kVictims));
+    ++kills_[victims];
+    for (const Victim victim : victims) killOne(victim);
+    if (victims.contains(kDaemon)) startDaemon();
+    if (victims.contains(kService)) startHost("h0", 8);
+  }
+
+  void killOne(Victim victim) {
+    switch (victim) {
+      case kRelay:
         return killChild("h0", "popdist-join");
-      case 2:
+      case kService:
         harmAll();
-        kill("h0", SIGKILL);
-        return startHost("h0");
+        return kill("h0", SIGKILL);
+      case kDaemon:
+        return kill("popdistd", SIGKILL);
       default:
-        return killRunner();
+        return killPartOfJob(victim);
     }
   }
 
-  void killRunner() {
+  void killPartOfJob(Victim part) {
     Running& victim = running_[random_() % running_.size()];
     const pid_t runner = runnerOf(victim.id);
-    if (runner <= 1) return;
+    const pid_t pid = part == kRunner || runner <= 1 ? runner : childNamed(runner, "pop-keeper");
+    if (pid <= 1) return;
     victim.is_harmed = true;
-    ::kill(runner, SIGKILL);
+    ::kill(pid, SIGKILL);
   }
 
   /// A job whose log has ended.
@@ -114,6 +128,7 @@ class DaemonSoak : public DaemonTest {
   }
 
   std::mt19937 random_;
+  std::map<std::set<Victim>, int> kills_;
   std::vector<Running> running_;
   int submitted_ = 0;
   int whole_ = 0;
@@ -126,19 +141,21 @@ TEST_F(DaemonSoak, LosesNothingAndLeavesNothing) {
   startDaemon();
   startHost("h0", 8);
   const auto end = Clock::now() + std::chrono::seconds(numberIn("POP_DAEMON_SOAK_SECONDS", 10));
-  int kills = 0;
   while (Clock::now() < end && !HasFailure()) {
     while (running_.size() < kJobsAtOnce) submitOne();
     running_.front().log.wait_for(Milliseconds(random_() % 400));  // the next kill comes at any moment
-    killOne(static_cast<int>(random_() % 4));
-    ++kills;
+    killSome();
     checkEnded();
   }
   while (!running_.empty() && !HasFailure()) {
     running_.front().log.wait();
     checkEnded();
   }
-  std::printf("%d kills, %d jobs, of which %d whole\n", kills, submitted_, whole_);
+  for (const auto& [victims, count] : kills_) {
+    for (const Victim victim : victims) std::printf("%s ", kNames[victim]);
+    std::printf("killed %d times\n", count);
+  }
+  std::printf("%d jobs, of which %d whole\n", submitted_, whole_);
   for (std::int64_t id = 1; id <= submitted_; ++id)
     EXPECT_TRUE(waitUntil([&] { return runnerOf(id) == 0; }, kTimeout)) << "job " << id << " is left";
   EXPECT_TRUE(storeIsSound());

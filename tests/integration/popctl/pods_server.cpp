@@ -52,7 +52,7 @@ class PodsServer::Core : public popdistd::testing::PodsTest {
                     const std::function<bool(const v1::HoldReply&)>& write) {
     std::unique_lock lock(mutex_);
     std::condition_variable nothing;
-    auto held = pods().holdPartition({"root", ""}, request, [] {});
+    auto held = pods().holdPartition(callerOf("root"), request, [] {});
     settle();
     if (!held.ok()) return toGrpc(held.status());
     const auto source = std::move(held.value());
@@ -141,10 +141,15 @@ PodsServer::PodsServer(bool has_pods)
     : core_(std::make_unique<Core>()),
       pods_(std::make_unique<PodsCalls>(*core_)),
       user_(std::make_unique<UserCalls>(*core_)),
-      version_(std::make_unique<VersionCalls>(*core_)) {
+      version_(std::make_unique<VersionCalls>(*core_)),
+      has_pods_(has_pods) {
+  start();
+}
+
+void PodsServer::start() {
   grpc::ServerBuilder builder;
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
-  if (has_pods) builder.RegisterService(pods_.get());
+  builder.AddListeningPort(address(), grpc::InsecureServerCredentials(), &port_);
+  if (has_pods_) builder.RegisterService(pods_.get());
   builder.RegisterService(user_.get());
   builder.RegisterService(version_.get());
   server_ = builder.BuildAndStart();
@@ -152,6 +157,10 @@ PodsServer::PodsServer(bool has_pods)
 }
 
 PodsServer::~PodsServer() {
+  stop();
+}
+
+void PodsServer::stop() {
   server_->Shutdown(std::chrono::system_clock::now());
   server_->Wait();
 }

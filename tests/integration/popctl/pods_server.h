@@ -29,6 +29,11 @@ class PodsServer {
   std::string address() const { return "127.0.0.1:" + port(); }
   std::string port() const { return std::to_string(port_); }
 
+  /// Its port is closed, and streams break; what it has stays.
+  void stop();
+  /// After that: at the same port.
+  void start();
+
   /// How long the IPUs of a partition take to be configured.
   void setConfigureDelay(std::chrono::milliseconds delay);
   std::optional<v1::PartitionInfo> partition(const std::string& id);
@@ -43,6 +48,7 @@ class PodsServer {
   const std::unique_ptr<PodsCalls> pods_;
   const std::unique_ptr<UserCalls> user_;
   const std::unique_ptr<VersionCalls> version_;
+  const bool has_pods_;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
 };

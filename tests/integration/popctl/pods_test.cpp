@@ -2,13 +2,17 @@
 // Partitions and what they are made from, under popctl's name and V-IPU's, against the daemon's own core.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "common/sys/fd.h"
+#include "common/sys/process_end.h"
 #include "tests/integration/popctl/pods_server.h"
 #include "tests/testing/file_text.h"
 #include "tests/testing/poprun_process.h"
+#include "tests/testing/process_tree.h"
 #include "tests/testing/temp_dir.h"
 
 namespace pop::testing {
@@ -25,14 +29,17 @@ class PodsCommands : public ::testing::Test {
  protected:
   explicit PodsCommands(bool has_pods = true) : server_(has_pods) {}
 
+  PoprunSetup setupOf(const std::string& program, const Words& words, const std::string& server) const {
+    return {.options = words,
+            .environment = {{"HOME", home_.path()},
+                            {"XDG_CONFIG_HOME", ""},
+                            {"POPDIST_TLS", ""},
+                            {"VIPU_CLI_API_HOST", ""},
+                            {"POPDIST_SERVER", server}},
+            .program = POP_BIN_DIR "/" + program};
+  }
   Outcome runAs(const std::string& program, const Words& words, const std::string& server) const {
-    return run({.options = words,
-                .environment = {{"HOME", home_.path()},
-                                {"XDG_CONFIG_HOME", ""},
-                                {"POPDIST_TLS", ""},
-                                {"VIPU_CLI_API_HOST", ""},
-                                {"POPDIST_SERVER", server}},
-                .program = POP_BIN_DIR "/" + program});
+    return run(setupOf(program, words, server));
   }
   Outcome popctl(const Words& words) const { return runAs("popctl", words, server_.address()); }
   Outcome vipu(Words words, const std::string& name = "vipu") const {
@@ -185,7 +192,7 @@ TEST_F(PodsCommands, AJobsPartitionIsMadeHeldAndRemoved) {
   removed.emplace_back("--remove");
   const Outcome made = popctl(removed);
   EXPECT_EQ(made.exit_code, 0) << made.err;
-  EXPECT_EQ(made.out, "p\n");
+  EXPECT_EQ(made.out, "p made\n");
   EXPECT_FALSE(server_.partition("p").has_value());
 
   EXPECT_EQ(popctl(hold).exit_code, 0);
@@ -203,6 +210,50 @@ TEST_F(PodsCommands, AJobsPartitionIsMadeHeldAndRemoved) {
   larger.emplace_back("--update");
   EXPECT_EQ(popctl(larger).exit_code, 0);
   EXPECT_EQ(server_.partition("p")->size(), 8);
+}
+
+/// A `popctl hold partition` that stays until letGo().
+class Holder {
+ public:
+  explicit Holder(PoprunSetup setup) : input_(sys::makePipe().value()) {
+    setup.descriptors = {{0, input_.read_end.get()}};
+    process_.emplace(setup);
+    input_.read_end.reset();
+  }
+  PoprunProcess& process() { return *process_; }
+  void letGo() { input_.write_end.reset(); }
+
+ private:
+  sys::Pipe input_;
+  std::optional<PoprunProcess> process_;
+};
+
+TEST_F(PodsCommands, AHolderWaitsForAPopdistdThatIsBeingRestartedToRemoveWhatItMade) {
+  Holder holder(setupOf("popctl",
+                        {"hold", "partition", "--server", server_.address(), "--holder", "poprun 4711 on h0",
+                         "--partition", "p", "--size", "4", "--remove", "--timeout", "20"},
+                        ""));
+  ASSERT_TRUE(holder.process().waitFor([&] { return holder.process().out() == "p made\n"; }));
+  server_.stop();
+  holder.letGo();
+  server_.start();
+  EXPECT_EQ(holder.process().wait(), 0);
+  EXPECT_EQ(holder.process().err(), "");
+  EXPECT_FALSE(server_.partition("p").has_value());
+}
+
+TEST_F(PodsCommands, AHolderGivesUpItsAttemptsWithItsPoprun) {
+  const Words words{
+      "hold", "partition", "--server", server_.address(), "--holder", "poprun 4711 on h0", "--partition",
+      "p",    "--size",    "4"};
+  Holder first(setupOf("popctl", words, ""));
+  ASSERT_TRUE(first.process().waitFor([&] { return first.process().out() == "p made\n"; }));
+  Words patient = words;
+  patient.insert(patient.end(), {"--attempts", "1000"});
+  EXPECT_NE(popctl(patient).exit_code, 0) << "its stdin is at its end";
+  EXPECT_NE(server_.partition("p")->holder(), "");
+  first.letGo();
+  EXPECT_EQ(first.process().wait(), 0);
 }
 
 Words inPartition(const std::string& port, const Words& options) {
@@ -235,6 +286,25 @@ TEST_F(PodsCommands, PoprunRunsAJobInItsPartition) {
   ASSERT_TRUE(server_.partition("p").has_value()) << "it was there before";
 }
 
+TEST_F(PodsCommands, PoprunCleansUpAfterAHolderThatWasKilled) {
+  PoprunSetup setup = setupOf("poprun", inPartition(server_.port(), {"--vipu-partition", "p"}), "");
+  setup.program.clear();
+  setup.child = {"wait"};
+  PoprunProcess poprun(setup);
+  const std::vector<pid_t> instances = poprun.waitReady(2);
+  ASSERT_EQ(instances.size(), 2U);
+  const pid_t holder = childNamed(poprun.pid(), "popctl");
+  ASSERT_GT(holder, 0);
+  const sys::Fd end = sys::endOf(holder);
+  ASSERT_EQ(::kill(holder, SIGKILL), 0);
+  pollfd ended{end.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&ended, 1, 20000), 1);
+  for (const pid_t each : instances) ::kill(each, SIGUSR1);
+  EXPECT_EQ(poprun.wait(), 0);
+  EXPECT_THAT(poprun.err(), HasSubstr("ended before the job"));
+  EXPECT_FALSE(server_.partition("p").has_value());
+}
+
 TEST_F(PodsCommands, PoprunSaysWhyThereIsNoPartition) {
   const auto poprun = [this](const Words& options) {
     return runAs("poprun", inPartition(server_.port(), options), "");
@@ -257,7 +327,7 @@ TEST_F(PodsCommands, PoprunSaysWhyThereIsNoPartition) {
 TEST_F(OnVipusServer, AJobsPartitionIsUsedWithoutBeingHeld) {
   const Outcome used = popctl(
       {"hold", "partition", "--server", server_.address(), "--partition", "p", "--size", "4", "--remove"});
-  EXPECT_EQ(used.out, "p\n") << used.err;
+  EXPECT_EQ(used.out, "p made\n") << used.err;
   EXPECT_FALSE(server_.partition("p").has_value());
 }
 

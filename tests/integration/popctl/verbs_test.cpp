@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each verb: what it asks, what it prints, its exit code.
+#include <sys/stat.h>
+
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -104,6 +106,17 @@ TEST_F(PopctlTest, BackupWritesTheWholeFileOrNone) {
   EXPECT_EQ(failed.exit_code, 1);
   EXPECT_THAT(failed.err, HasSubstr("the disk is full"));
   EXPECT_TRUE(std::filesystem::is_empty(home()));
+}
+
+TEST_F(PopctlTest, BackupReplacesNothingButAFile) {
+  const std::string pipe = home() + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& path : {pipe, home(), home() + "/nowhere/store", std::string()}) {
+    const Outcome refused = popctl({"backup", path});
+    EXPECT_EQ(refused.exit_code, 2) << path << ": " << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("popctl: "));
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
 TEST_F(PopctlTest, WaitExitsAsTheJobDid) {

@@ -49,6 +49,8 @@ class TcpConnection final : public Connection {
   void abandon(std::span<const std::byte> abort_message) override;
   /// Does what this side can do to bring the connection up. False: nothing is left to do.
   bool call() { return rank_ < peer_ && failure_.ok() && !bringUp(streams_.front()); }
+  /// The peer has not dialled yet, which is for it to do.
+  bool awaitsDialler() const { return rank_ > peer_ && failure_.ok() && !streams_.front().socket.valid(); }
   pop::Status failure() const override;
   bool mayStillDeliver() override;
 

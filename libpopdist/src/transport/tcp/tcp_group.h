@@ -31,8 +31,8 @@ class TcpGroup {
   void receivePending() { reception_.receive(); }
 
   /// Connects to all peers that wait for us to dial, and accepts those that are about to dial, as far as that
-  /// can be done within `timeout`. Calls `up` with each connection as soon as it is there, possibly
-  /// repeatedly.
+  /// can be done within `timeout`; of peers that have not begun to dial, within 300 ms. Calls `up` with each
+  /// connection as soon as it is there, possibly repeatedly.
   void callAll(
       std::chrono::milliseconds timeout, const std::function<void(Connection&)>& up = [](Connection&) {});
 

@@ -95,6 +95,15 @@ TEST_F(RunnerDirectoriesTest, AreNotMadeWhereOthersCanWrite) {
   EXPECT_EQ(directories_.enter("c1", 1).code(), Code::kFailedPrecondition);
 }
 
+TEST_F(RunnerDirectoriesTest, AreOfOneServiceAtATime) {
+  ASSERT_TRUE(directories_.prepare().ok());
+  Result<sys::Fd> taken = directories_.take();
+  ASSERT_TRUE(taken.ok()) << taken.status().message();
+  EXPECT_EQ(directories_.take().code(), Code::kAlreadyExists);
+  taken->reset();
+  EXPECT_TRUE(directories_.take().ok());
+}
+
 TEST_F(RunnerDirectoriesTest, AreOfClustersWithPlainNames) {
   ASSERT_TRUE(directories_.prepare().ok());
   for (const char* name : {"", ".", "..", "a/b", "a b", "c\n"})

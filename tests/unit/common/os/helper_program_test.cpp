@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include <string>
 
 #include "common/os/helper_run.h"
+#include "common/sys/process_end.h"
 #include "common/sys/process_setup.h"
 #include "tests/testing/temp_dir.h"
 
@@ -54,6 +56,29 @@ TEST(HelperProgram, LeadsItsGroupInOurSessionOrASessionOfItsOwnOrNothing) {
     EXPECT_EQ(program->wait(kLong), SIGKILL);
     EXPECT_EQ(program->pid(), -1);
   }
+}
+
+// A process of its own starts it, and is killed.
+TEST(HelperProgram, DiesWithUsWhereItIsToldTo) {
+  sys::Pipe pipe = sys::makePipe().value();
+  const pid_t starter = ::fork();
+  if (starter == 0) {
+    const Result<HelperProgram> program =
+        HelperProgram::start({"sleep", "1000"}, {0, 1, 2}, Leads::kSession, AfterUs::kDies);
+    const pid_t pid = program.ok() ? program.value().pid() : -1;
+    static_cast<void>(!::write(pipe.write_end.get(), &pid, sizeof pid));
+    ::pause();
+    ::_exit(1);
+  }
+  pipe.write_end.reset();
+  pid_t pid = -1;
+  ASSERT_EQ(::read(pipe.read_end.get(), &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
+  ASSERT_GT(pid, 0);
+  const sys::Fd end = sys::endOf(pid);
+  ASSERT_EQ(::kill(starter, SIGKILL), 0);
+  ASSERT_EQ(::waitpid(starter, nullptr, 0), starter);
+  pollfd ended{end.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&ended, 1, 20000), 1);
 }
 
 TEST(HelperProgram, GoesWithItsObject) {

@@ -97,6 +97,20 @@ TEST_F(AccessTest, RolesAreKeptOverLivesOfTheDaemon) {
   EXPECT_EQ(createUser(as("root"), "a b", v1::ROLE_VIEWER).code(), Code::kInvalidArgument);
 }
 
+TEST_F(AccessTest, QuotasAreOfNamesThatUsersCanHave) {
+  v1::QuotaInfo quota;
+  quota.mutable_of()->set_kind(v1::QUOTA_USER);
+  quota.set_running_jobs(1);
+  for (const std::string& name : {std::string("nobody such"), std::string(100'000, 'a')}) {
+    quota.mutable_of()->set_name(name);
+    EXPECT_EQ(ask(access_->api(), &Api::setQuota, as("root"), quota).code(), Code::kInvalidArgument);
+  }
+  for (const char* name : {"alice", "*"}) {
+    quota.mutable_of()->set_name(name);
+    EXPECT_EQ(ask(access_->api(), &Api::setQuota, as("root"), quota).code(), Code::kOk);
+  }
+}
+
 TEST_F(AccessTest, ATokenHasAtMostItsMakersRole) {
   EXPECT_EQ(createToken(as("alice"), v1::ROLE_OPERATOR).code(), Code::kPermissionDenied);
   const Answer<v1::CreateTokenReply> made = createToken(as("alice"));
@@ -113,6 +127,32 @@ TEST_F(AccessTest, ATokenMakesNoTokens) {
   const std::string secret = createToken(as("root")).value().secret();
   EXPECT_EQ(by(secret).role, v1::ROLE_ADMIN);
   EXPECT_EQ(createToken(by(secret)).code(), Code::kPermissionDenied);
+}
+
+TEST_F(AccessTest, ATokenMakesNoKeys) {
+  const std::string secret = createToken(as("root")).value().secret();
+  EXPECT_EQ(createUser(by(secret), "bob", v1::ROLE_NONE, true).code(), Code::kPermissionDenied);
+  EXPECT_EQ(createUser(by(secret), "bob", v1::ROLE_VIEWER).code(), Code::kOk);
+}
+
+TEST_F(AccessTest, AKeyIsForPartitionsOnly) {
+  const v1::CreateUserReply made = createUser(as("root"), "root", v1::ROLE_NONE, true).value();
+  const Caller by_key = accounts_
+                            ->identify({.has_tls = true}, {.api_user_id = made.api_user_id(),
+                                                           .api_access_key = made.api_access_key()})
+                            .value();
+  EXPECT_EQ(ask(access_->vipu(), &VipuApi::listPartitions, by_key, virmgrpc::ListPartitionsRequest()).code(),
+            Code::kOk);
+  v1::ClusterInfo cluster;
+  cluster.set_id("pod64");
+  EXPECT_EQ(ask(access_->pods(), &PodsApi::createCluster, by_key, cluster).code(), Code::kOk);
+  EXPECT_EQ(ask(access_->access(), &AccessApi::listUsers, by_key, v1::ListUsersRequest()).code(),
+            Code::kPermissionDenied);
+  EXPECT_EQ(createUser(by_key, "mal", v1::ROLE_ADMIN).code(), Code::kPermissionDenied);
+  EXPECT_EQ(createToken(by_key).code(), Code::kPermissionDenied);
+  const auto submitted = ask(access_->api(), &Api::submit, by_key, requestOf());
+  EXPECT_EQ(submitted.code(), Code::kPermissionDenied);
+  EXPECT_THAT(submitted.words(), HasSubstr("key"));
 }
 
 TEST_F(AccessTest, TokensAreKeptAsDigestsAndSeenByTheirUsers) {
@@ -133,6 +173,54 @@ TEST_F(AccessTest, TokensAreKeptAsDigestsAndSeenByTheirUsers) {
   const Result<std::vector<NamedRecord>> records = store_->records(RecordKind::kToken);
   for (const NamedRecord& each : records.value())
     EXPECT_EQ(each.bytes.find(made.secret().substr(4, 16)), std::string::npos);
+}
+
+TEST_F(AccessTest, StreamsEndWithTheirTokens) {
+  const v1::CreateTokenReply made = createToken(as("alice")).value();
+  const Caller caller = by(made.secret());
+  bool is_told = false;
+  const auto by_token = access_->api().watch(caller, {}, [&is_told] { is_told = true; }).value();
+  const auto by_name = access_->api().watch(as("alice"), {}, [] {}).value();
+  while (by_token->next()) {
+  }
+  advance(seconds(3));
+  EXPECT_FALSE(by_token->ended());
+  EXPECT_EQ(removeToken(as("alice"), made.token().id()), Code::kOk);
+  is_told = false;
+  advance(seconds(3));
+  EXPECT_TRUE(is_told);
+  ASSERT_TRUE(by_token->ended());
+  EXPECT_EQ(by_token->ended()->code(), Code::kPermissionDenied);
+  EXPECT_FALSE(by_name->ended());
+  EXPECT_EQ(ask(access_->api(), &Api::submit, caller, requestOf()).code(), Code::kPermissionDenied)
+      << "as an attached client asks on behalf of one who was known before";
+}
+
+TEST_F(AccessTest, StreamsEndWhenTheirUserMayNoMoreHaveThem) {
+  const v1::CreateTokenReply made = createToken(as("root"), v1::ROLE_ADMIN).value();
+  EXPECT_EQ(createUser(as("root"), "bob", v1::ROLE_OPERATOR).code(), Code::kOk);
+  const Caller operates = as("bob");
+  EXPECT_EQ(createUser(as("root"), "bob", v1::ROLE_VIEWER).code(), Code::kOk);
+  v1::DrainRequest drain;
+  drain.mutable_host()->set_name("h0");
+  drain.set_reason("fan");
+  EXPECT_EQ(ask(access_->api(), &Api::drain, operates, drain).code(), Code::kPermissionDenied);
+  const auto stream = access_->api().watch(by(made.secret()), {}, [] {}).value();
+  now_ += std::chrono::hours(31 * 24);
+  advance(seconds(3));
+  ASSERT_TRUE(stream->ended()) << "it has expired";
+}
+
+TEST_F(AccessTest, StreamsOfABrowserEndWhenItLogsOut) {
+  const std::string secret = createToken(as("alice")).value().secret();
+  const std::string session = accounts_->beginSession(secret, {.has_tls = true, .address = "h"}).value();
+  const Caller caller = accounts_->identify({.has_tls = true}, {.session = session}).value();
+  const auto stream = access_->api().watch(caller, {}, [] {}).value();
+  advance(seconds(3));
+  EXPECT_FALSE(stream->ended());
+  accounts_->endSession(session);
+  advance(seconds(3));
+  EXPECT_TRUE(stream->ended());
 }
 
 TEST_F(AccessTest, TokensExpire) {

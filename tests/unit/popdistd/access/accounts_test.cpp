@@ -198,6 +198,20 @@ TEST_F(AccountsTest, ASessionIsItsTokenForEightHours) {
   EXPECT_EQ(accounts.beginSession("pop_x", byTls("")).code(), Code::kPermissionDenied);
 }
 
+TEST_F(AccountsTest, WhoLogsInOftenLosesOwnSessionsOnly) {
+  const std::string of_bob = accounts.beginSession(makeTokenFor("bob", v1::ROLE_SUBMIT), byTls("")).value();
+  const std::string token = makeTokenFor("alice", v1::ROLE_SUBMIT);
+  const std::string first = accounts.beginSession(token, byTls("")).value();
+  std::string last;
+  for (int i = 0; i < 1100; ++i) {
+    now += std::chrono::milliseconds(1);
+    last = accounts.beginSession(token, byTls("")).value();
+  }
+  EXPECT_EQ(roleBy(byTls(""), {.session = of_bob}), v1::ROLE_SUBMIT);
+  EXPECT_EQ(roleBy(byTls(""), {.session = last}), v1::ROLE_SUBMIT);
+  EXPECT_EQ(roleBy(byTls(""), {.session = first}), v1::ROLE_NONE);
+}
+
 TEST_F(AccountsTest, ASessionEndsWithItsTokenAndWhenItsUserLogsOut) {
   const std::string token = makeTokenFor("alice", v1::ROLE_SUBMIT);
   const std::string one = accounts.beginSession(token, byTls("")).value();

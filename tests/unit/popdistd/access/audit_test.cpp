@@ -81,6 +81,22 @@ class AuditTest : public ::testing::Test {
   std::optional<AuditLog> log_;
 };
 
+TEST_F(AuditTest, IsReadInPiecesWhileItGrows) {
+  for (int i = 0; i < 2500; ++i) write("job");
+  loop_->runPosted();
+  const auto checking = log_->checking();
+  const auto listing = log_->listing("nobody", 10);
+  EXPECT_FALSE(checking());
+  EXPECT_FALSE(listing());
+  write("job");
+  loop_->runPosted();
+  EXPECT_FALSE(checking());
+  const std::optional<Result<v1::CheckAuditReply>> done = checking();
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->value().broken(), "");
+  EXPECT_EQ(done->value().entries(), 2501);
+}
+
 TEST_F(AuditTest, SaysWhoHowFromWhereWhatAndTheOutcome) {
   write("job 12", {Code::kPermissionDenied, "it is bob's"});
   loop_->runPosted();
@@ -207,6 +223,33 @@ TEST_F(AuditTest, IsListedByUser) {
   EXPECT_EQ(log_->list("", 2).value().entries(0).user(), "bob");
   EXPECT_EQ(log_->list("", 2).value().entries_size(), 2);
   EXPECT_EQ(log_->list("", -1).code(), Code::kInvalidArgument);
+}
+
+TEST_F(AuditTest, CallsThatFailOverAndOverAreCounted) {
+  const auto fail = [this](const std::string& user, int times) {
+    for (int i = 0; i < times; ++i) {
+      log_->write({.user = user}, "CreateUser", "user u", {Code::kPermissionDenied, "a viewer"});
+      loop_->runPosted();
+    }
+  };
+  const auto entriesOf = [this](const std::string& user) { return log_->list(user, 10'000).value(); };
+  fail("vera", 1000);
+  fail("bob", 1);
+  write("job 1");
+  loop_->runPosted();
+  EXPECT_EQ(entriesOf("vera").entries_size(), AuditLog::kMostFailures);
+  EXPECT_THAT(entriesOf("vera").entries(0).error(), HasSubstr("only counted"));
+  EXPECT_EQ(entriesOf("bob").entries_size(), 1);
+  EXPECT_EQ(entriesOf("alice").entries_size(), 1);
+  log_->countFailures();
+  log_->countFailures();
+  loop_->runPosted();
+  ASSERT_EQ(entriesOf("vera").entries_size(), AuditLog::kMostFailures + 1);
+  EXPECT_EQ(entriesOf("vera").entries(0).object(), "940 more calls");
+  fail("vera", 1);
+  EXPECT_EQ(entriesOf("vera").entries_size(), AuditLog::kMostFailures + 2);
+  EXPECT_EQ(check().broken(), "");
+  EXPECT_EQ(lines(), check().entries());
 }
 
 }  // namespace

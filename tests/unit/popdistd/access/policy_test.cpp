@@ -159,6 +159,45 @@ TEST_F(WhoMayWhat, NothingIsAnsweredBeforeItIsWrittenDown) {
   EXPECT_EQ(code, Code::kResourceExhausted);
 }
 
+TEST_F(WhoMayWhat, NorIsARefusal) {
+  std::optional<Code> code;
+  const auto reply = [&code](const Result<v1::JobInfo>& info) { code = info.code(); };
+  for (const Caller& caller : {as(v1::ROLE_VIEWER), as(v1::ROLE_SUBMIT)}) {
+    api.hold(caller, job(7), reply);
+    EXPECT_EQ(code, std::nullopt);
+    audit.settle();
+    EXPECT_EQ(std::exchange(code, std::nullopt), Code::kPermissionDenied);
+  }
+  api.hold(as(v1::ROLE_VIEWER), job(7), reply);
+  audit.settle(unavailable("the disk is full"));
+  EXPECT_EQ(code, Code::kUnavailable);
+  bool is_told = false;
+  const auto source =
+      guarded_pods.holdPartition(as(v1::ROLE_VIEWER), {}, [&is_told] { is_told = true; }).value();
+  EXPECT_EQ(source->ended(), std::nullopt);
+  audit.settle();
+  EXPECT_TRUE(is_told);
+  EXPECT_EQ(source->ended()->code(), Code::kPermissionDenied);
+}
+
+TEST_F(WhoMayWhat, AStreamBeginsWhenThatIsWrittenDown) {
+  int told = 0;
+  const auto hold = guarded_pods.holdPartition(as(v1::ROLE_SUBMIT), {}, [&told] { ++told; }).value();
+  pods.holds.push({});
+  told = 0;
+  EXPECT_FALSE(hold->next().has_value());
+  EXPECT_FALSE(hold->ended().has_value());
+  audit.settle();
+  EXPECT_EQ(told, 1);
+  EXPECT_TRUE(hold->next().has_value());
+  const auto lost = guarded_pods.holdPartition(as(v1::ROLE_SUBMIT), {}, [] {}).value();
+  audit.settle(Status(Code::kResourceExhausted, "the disk is full"));
+  EXPECT_FALSE(lost->next().has_value());
+  EXPECT_EQ(lost->ended().value_or(Status()).code(), Code::kResourceExhausted);
+  guarded_pods.holdPartition(as(v1::ROLE_SUBMIT), {}, [] {}).value().reset();
+  audit.settle();  // nobody reads it any more
+}
+
 TEST_F(WhoMayWhat, AJobIsActedOnByItsNumber) {
   v1::JobRef by_name;
   by_name.set_name("train");

@@ -39,8 +39,11 @@ struct FakeCore {
   DaemonParts parts() {
     return {.served = {api, gate, pods, vipu},
             .measures = [] { return CoreMeasures(); },
-            .identify = [](const Peer&, const Credentials&) -> Result<Caller> {
-              return Caller{.user = "me", .role = v1::ROLE_ADMIN, .known_by = v1::KNOWN_BY_HOST};
+            .identify = [](const Peer& peer, const Credentials&) -> Result<Caller> {
+              // Whom the certificate names: that it arrived is what a test of certificates looks for.
+              return Caller{.user = peer.uris.empty() ? "me" : peer.uris.front(),
+                            .role = v1::ROLE_ADMIN,
+                            .known_by = v1::KNOWN_BY_HOST};
             },
             .stopping = [this](const Status& why) { stopping.push_back(why.message()); }};
   }
@@ -143,7 +146,7 @@ TEST(Daemon, ServesByCertificatesAndReloadsThem) {
     ASSERT_TRUE(std::regex_search(line, ports, std::regex("port ([0-9]+).*port ([0-9]+)")));
     const auto serves = [&] {
       EXPECT_THAT(curl("--http2", ports[1]), HasSubstr("HTTP/2 ")) << "gRPC";
-      EXPECT_THAT(curl("--json {}", ports[2]), HasSubstr(R"("user":"alice")"));
+      EXPECT_THAT(curl("--json {}", ports[2]), HasSubstr(R"("user":"popdist:user:alice")"));
     };
     serves();
     install({});
@@ -230,7 +233,11 @@ TEST(DaemonOptions, ThatAreWrongAreRefused) {
                                              {"--http", "x"},
                                              {"--log-level", "loud"},
                                              {"--what"},
-                                             {"word"}}) {
+                                             {"word"},
+                                             {"--backfill-age", "nan"},
+                                             {"--admin", "a b"},
+                                             {"--admin", ""},
+                                             {"--advertise", "a\nb"}}) {
     const auto parsed = parseDaemonOptions(words);
     ASSERT_TRUE(std::holds_alternative<int>(parsed)) << words.front();
     EXPECT_EQ(std::get<int>(parsed), 2);

@@ -115,8 +115,11 @@ class ClusterTest : public ::testing::Test {
   }
 
   Answer<v1::SubmitReply> trySubmit(const v1::SubmitRequest& request, const std::string& user = "alice") {
+    return trySubmit(request, callerOf(user));
+  }
+  Answer<v1::SubmitReply> trySubmit(const v1::SubmitRequest& request, const Caller& caller) {
     Answer<v1::SubmitReply> answer;
-    core_->submit({user, ""}, request, answer.reply());
+    core_->submit(caller, request, answer.reply());
     settle();
     return answer;
   }

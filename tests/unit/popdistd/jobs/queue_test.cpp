@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queue as users and admins see it: expected times, quotas, allocations, fair shares; and what of it a
 // daemon's end must not take away. The rules themselves: tests/unit/popdistd/queue.
+#include "popdistd/jobs/quota_table.h"
 #include "tests/unit/popdistd/jobs/cluster_fixture.h"
 
 namespace pop::popdistd::testing {
@@ -41,6 +42,33 @@ class QueueTest : public ClusterTest {
   }
   bool runs(std::int64_t id) { return job(id).state() == v1::JOB_RUNNING; }
 };
+
+TEST_F(QueueTest, OfEachUserABoundedNumberOfJobsWaits) {
+  QuotaTable quotas(*store_, core_->commits());
+  EXPECT_EQ(quotas.ofUser("alice").queued_jobs, kUsualQueuedJobs);
+  v1::QuotaInfo quota = quotaOf("*");
+  quota.set_running_jobs(4);
+  ASSERT_TRUE(quotas.set(quota).ok());
+  EXPECT_EQ(quotas.ofUser("alice").queued_jobs, kUsualQueuedJobs);
+  quota.set_queued_jobs(50'000);
+  ASSERT_TRUE(quotas.set(quota).ok());
+  EXPECT_EQ(quotas.ofUser("alice").queued_jobs, 50'000) << "an admin says another number";
+  settle();
+}
+
+TEST_F(QueueTest, NobodyFillsTheMemoryWithJobs) {
+  v1::SubmitRequest request = requestOf();
+  std::string& word = *request.mutable_spec()->mutable_programs(0)->add_command();
+  word.assign(std::size_t{5} << 20, 'x');
+  EXPECT_EQ(trySubmit(request).code(), Code::kInvalidArgument);
+  word.resize(std::size_t{3} << 20);
+  const std::int64_t first = submit(request);
+  for (int i = 1; i < 21; ++i) submit(request);
+  EXPECT_EQ(trySubmit(request).code(), Code::kResourceExhausted);
+  EXPECT_EQ(trySubmit(request, "bob").code(), Code::kOk);
+  cancel(first);
+  EXPECT_EQ(trySubmit(request).code(), Code::kOk);
+}
 
 TEST_F(QueueTest, AWaitingJobHasItsReasonAndItsTime) {
   join("h0", 4);

@@ -57,6 +57,13 @@ TEST_F(RetentionTest, ForgetsTheOldestOfTooMany) {
             (std::vector<bool>{false, false, true, true}));
 }
 
+TEST_F(RetentionTest, AnAgeOfMillenniaKeepsAll) {
+  startAgain({.age = std::chrono::hours(24) * std::int64_t{4'294'967'295}});
+  const std::int64_t old = ended(join("h0"));
+  advance(std::chrono::minutes(2));
+  EXPECT_TRUE(isKnown(old));
+}
+
 TEST_F(RetentionTest, WithoutLimitsKeepsAll) {
   startAgain({.age = seconds(0), .most_jobs = 0});
   const std::int64_t id = ended(join("h0"));

@@ -124,6 +124,27 @@ TEST_F(HoldTest, ForceEndsTheStream) {
   EXPECT_NE(partition("p")->holder(), "");
 }
 
+TEST_F(HoldTest, OnlyOperatorsTakeItFromAnotherUsersProgram) {
+  auto held = hold("p", kToken);
+  ASSERT_TRUE(held->next());
+  EXPECT_EQ(remove("p", true, "bob").code(), Code::kPermissionDenied);
+  EXPECT_FALSE(held->ended());
+  EXPECT_EQ(remove("p", true, "root").code(), Code::kOk);
+  EXPECT_TRUE(held->ended());
+}
+
+TEST_F(HoldTest, OnlyOperatorsTakeItFromAnotherUsersJob) {
+  const std::int64_t id = submit(inPartition("p"));
+  const auto refused = remove("p", true, "bob");
+  EXPECT_EQ(refused.code(), Code::kPermissionDenied);
+  EXPECT_NE(refused.words().find("job " + std::to_string(id) + " of user 'alice'"), std::string::npos)
+      << refused.words();
+  EXPECT_EQ(job(id).state(), v1::JOB_RUNNING);
+  EXPECT_EQ(partition("p")->job(), id);
+  EXPECT_EQ(remove("p", true, "alice").code(), Code::kOk);
+  EXPECT_NE(job(id).state(), v1::JOB_RUNNING);
+}
+
 TEST_F(HoldTest, ARestartedDaemonWaitsForItsHolder) {
   auto held = hold("p", kToken);
   core_->pods().storeFailed(unavailable("test"));  // as its end does to streams

@@ -62,6 +62,26 @@ TEST_F(PodCallsTest, MistakesHaveVipusCodes) {
   checkStore();
 }
 
+TEST_F(PodCallsTest, AnAgentIsAtAnAddress) {
+  v1::AgentInfo agent = call(pods(), &PodsApi::listAgents, "root", v1::ListAgentsRequest()).value().agents(0);
+  agent.set_id("more");
+  agent.clear_ild();
+  agent.clear_position();
+  const auto made = [&](const std::string& host, const std::string& ip) {
+    agent.set_host(host);
+    agent.set_ip(ip);
+    return call(pods(), &PodsApi::createAgent, "root", agent);
+  };
+  for (const char* ip : {"999.1.1.1", "10.1.1", "10.1.1.1.1", "10..1.1", "host", "1:2", "::g", "10.1.5.9 "}) {
+    const auto answer = made("h1", ip);
+    EXPECT_EQ(answer.code(), Code::kInvalidArgument) << ip;
+    EXPECT_NE(answer.words().find("ip is"), std::string::npos) << answer.words();
+  }
+  EXPECT_NE(made("a b", "10.1.5.9").words().find("host is"), std::string::npos);
+  for (const char* ip : {"", "10.1.5.9", "fd00::1"})
+    EXPECT_EQ(made("node-7.rack_2", ip).words().find(" is no"), std::string::npos) << ip;
+}
+
 TEST_F(PodCallsTest, EachGcdHasItsIpus) {
   create("p8", 8, "alice", 2);
   virmgrpc::GetPartitionIpuofConfigRequest request;
@@ -105,6 +125,49 @@ TEST_F(PodCallsTest, AllocationsBoundWhatAUserSees) {
   EXPECT_EQ(call(pods(), &PodsApi::listClusters, "bob", v1::ListClustersRequest()).value().clusters_size(),
             0);
   EXPECT_EQ(trySubmit(inPartition("p4"), "bob").code(), Code::kPermissionDenied);
+}
+
+TEST_F(PodCallsTest, AnAdminsTokenOfASmallerScopeHasNoMoreAllocationsThanItsUser) {
+  const Caller by_token{.user = "root", .role = v1::ROLE_SUBMIT};
+  join("h0", 100);
+  create("p4", 4);
+  EXPECT_EQ(allow("alice"), Code::kOk);
+  EXPECT_EQ(call(pods(), &PodsApi::listPartitions, by_token, v1::ListPodPartitionsRequest())
+                .value()
+                .partitions_size(),
+            0);
+  EXPECT_EQ(call(pods(), &PodsApi::listAgents, by_token, v1::ListAgentsRequest()).value().agents_size(), 0);
+  virmgrpc::RemovePartitionRequest request;
+  request.set_partition_id("p4");
+  EXPECT_EQ(call(vipu(), &VipuApi::removePartition, by_token, request).code(), Code::kPermissionDenied);
+  EXPECT_EQ(trySubmit(inPartition("p4"), by_token).code(), Code::kPermissionDenied);
+  EXPECT_NE(trySubmit(inPartition("new"), by_token).code(), Code::kOk);
+  EXPECT_EQ(trySubmit(inPartition("new"), callerOf("root")).code(), Code::kOk);
+}
+
+TEST_F(PodCallsTest, AWaitingJobHasNoMoreAllocationsThanWhatSubmittedIt) {
+  const Caller by_token{.user = "root", .role = v1::ROLE_SUBMIT};
+  const auto waiting = trySubmit(inPartition("new"), by_token);
+  ASSERT_EQ(waiting.code(), Code::kOk) << waiting.words();
+  const auto of_admin = trySubmit(inPartition("other"), callerOf("root"));
+  ASSERT_EQ(of_admin.code(), Code::kOk) << of_admin.words();
+  EXPECT_EQ(allow("alice"), Code::kOk);
+  restart();
+  join("h0", 100);
+  EXPECT_NE(job(waiting.value().job().id()).state(), v1::JOB_RUNNING);
+  EXPECT_EQ(job(of_admin.value().job().id()).state(), v1::JOB_RUNNING);
+}
+
+TEST_F(PodCallsTest, AWaitingJobNeedsItsAllocationStillWhenItStarts) {
+  v1::SubmitRequest request = requestOf();
+  request.set_allocation("default");
+  const std::int64_t of_alice = submit(request);
+  const std::int64_t of_bob = submit(request, "bob");
+  EXPECT_EQ(allow("alice"), Code::kOk);
+  join("h0", 100);
+  EXPECT_EQ(job(of_alice).state(), v1::JOB_RUNNING);
+  EXPECT_EQ(job(of_bob).end(), v1::END_FAILED);
+  EXPECT_NE(job(of_bob).reason().find("may not use allocation"), std::string::npos) << job(of_bob).reason();
 }
 
 TEST_F(PodCallsTest, OnlyAdminsChangeTheInventory) {

@@ -35,11 +35,16 @@ class PodsTest : public ClusterTest {
   /// A call of the daemon's and its answer, which is there if it is durable.
   template <typename Interface, typename Request, typename T>
   Answer<T> call(Interface& interface, void (Interface::*method)(const Caller&, Request, Reply<T>),
-                 const std::string& user, const Request& request) {
+                 const Caller& caller, const Request& request) {
     Answer<T> answer;
-    (interface.*method)(callerOf(user, "10.0.0.9"), request, answer.reply());
+    (interface.*method)(caller, request, answer.reply());
     settle();
     return answer;
+  }
+  template <typename Interface, typename Request, typename T>
+  Answer<T> call(Interface& interface, void (Interface::*method)(const Caller&, Request, Reply<T>),
+                 const std::string& user, const Request& request) {
+    return call(interface, method, callerOf(user, "10.0.0.9"), request);
   }
   PodsApi& pods() { return core_->pods().api(); }
   VipuApi& vipu() { return core_->pods().vipu(); }

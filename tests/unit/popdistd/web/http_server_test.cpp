@@ -73,20 +73,46 @@ TEST_F(HttpServerTest, AnswersThoughNobodyElseDoes) {
   loop.run([this] { api.unanswered.front()(v1::JobInfo()); });
 }
 
-TEST_F(HttpServerTest, LimitsConnections) {
+TEST_F(HttpServerTest, TheIdlestGivesWayToANewConnection) {
   serve({.most_connections = 8});
-  std::vector<std::unique_ptr<RawClient>> clients;
+  std::vector<std::unique_ptr<RawClient>> idle;
   for (int i = 0; i < 8; ++i) {
-    clients.push_back(std::make_unique<RawClient>(port));
-    clients.back()->say(request("GET", "/healthz"));
-    EXPECT_THAT(clients.back()->hear("ok\n"), StartsWith("HTTP/1.1 200"));
+    idle.push_back(std::make_unique<RawClient>(port));
+    idle.back()->say(request("GET", "/healthz"));
+    EXPECT_THAT(idle.back()->hear("ok\n"), StartsWith("HTTP/1.1 200"));
   }
-  RawClient ninth(port);
-  EXPECT_EQ(ninth.hear(), "");
-  clients.clear();
+  EXPECT_THAT(ask("GET", "/healthz"), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(idle.front()->hear(), "");
+  EXPECT_TRUE(idle.front()->ended());
+  idle.back()->say(request("GET", "/healthz"));
+  EXPECT_THAT(idle.back()->hear("ok\n"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, ConnectionsThatAreAnsweredStay) {
+  serve({.most_connections = 2});
+  RawClient one(port);
+  RawClient other(port);
+  for (const RawClient* const client : {&one, &other}) client->say(request("GET", "/v1/watch"));
+  ASSERT_TRUE(loop.until([this] { return api.changes.readers().size() == 2; }));
+  EXPECT_EQ(RawClient(port).hear(), "");
+  other.close();
   std::string answer;
   while (answer.empty()) answer = ask("GET", "/healthz");
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, AUserReadsABoundedNumberOfStreams) {
+  serve({.most_streams_of_one = 1});
+  RawClient first(port);
+  first.say(request("GET", "/v1/watch"));
+  ASSERT_TRUE(loop.until([this] { return api.changes.readers().size() == 1; }));
+  first.hear("\r\n\r\n");
+  EXPECT_THAT(ask("GET", "/v1/watch"), StartsWith("HTTP/1.1 429"));
+  first.close();
+  EXPECT_TRUE(hasNoReaders());
+  RawClient next(port);
+  next.say(request("GET", "/v1/watch"));
+  EXPECT_THAT(next.hear("\r\n\r\n"), StartsWith("HTTP/1.1 200"));
 }
 
 TEST_F(HttpServerTest, StopsWithAWordForWhoWaits) {

@@ -175,7 +175,7 @@ TEST_F(StreamsTest, AreKeptAlive) {
 
 // 200 of them; one does not read, which delays nobody and ends in time.
 TEST_F(StreamsTest, ThatAreNotReadEnd) {
-  serve({.write_timeout = std::chrono::milliseconds(1500)});
+  serve({.write_timeout = std::chrono::milliseconds(1500), .most_streams_of_one = 200});
   RawClient idle(port, 4096);
   idle.say(request("GET", "/v1/watch"));
   ASSERT_TRUE(loop.until([this] { return api.changes.readers().size() == 1; }));

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What CLI11 is told of options that are whole numbers, so that mistakes are said with the limits.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "common/base/text.h"
+
+namespace pop::popctl {
+
+inline CLI::Validator wholeNumber(std::int64_t least, std::int64_t most = std::numeric_limits<int>::max()) {
+  return CLI::Validator(
+      [least, most](const std::string& text) {
+        const Result<std::int64_t> number = parseInteger(text);
+        if (number.ok() && number.value() >= least && number.value() <= most) return std::string();
+        return inQuotes(text) + " is not a whole number from " + std::to_string(least) + " to " +
+               std::to_string(most);
+      },
+      "");
+}
+
+}  // namespace pop::popctl
