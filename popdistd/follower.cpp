@@ -111,18 +111,26 @@ class Follower {
   }
 
   void follow(const std::optional<v1::LeaderRecord>& leader, const Status& problem, const EtcdClient& etcd) {
-    leader_ = leader;
+    const bool names_us = leader && leader->address() == peerAddress(options_);
+    leader_ = names_us ? std::nullopt : leader;
     for (PassThrough* each : {rpc_.get(), http_.get()})
       if (each != nullptr) each->closeConnections();
+    if (names_us)
+      return noLeader(
+          "etcd says that one leads at this popdistd's own address, " + peerAddress(options_) +
+          ": in its last life, and another takes over within seconds; or another popdistd has the "
+          "same --advertise or --peer-address");
     if (leader) {
       const std::string name = printable(leader->address());
       no_leader_->setReason("the popdistd that leads, " + name +
                             ", does not answer; another takes over within seconds, so try again");
       return log::info("popdistd follows: " + name + " leads");
     }
-    const std::string why = problem.ok()
-                                ? "no popdistd leads at the moment (etcd at " + etcd.servers().text() + ')'
-                                : "no leader: " + problem.message();
+    noLeader(problem.ok() ? "no popdistd leads at the moment (etcd at " + etcd.servers().text() + ')'
+                          : "no leader: " + problem.message());
+  }
+
+  void noLeader(const std::string& why) {
     no_leader_->setReason(why + "; jobs go on, so try again");
     log::warning(why);
   }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "common/log/log.h"
 #include "popdistd/leader/byte_relay.h"
 
 namespace pop::popdistd {
@@ -11,7 +12,9 @@ namespace {
 
 constexpr std::size_t kMostConnections = 1024;
 constexpr std::chrono::milliseconds kDialTimeout{3000};
-constexpr std::chrono::milliseconds kPause{100};  // where there are no descriptors
+constexpr std::chrono::milliseconds kPause{100};       // where there are no descriptors
+constexpr std::chrono::milliseconds kLastWords{2000};  // for a client to read what the leader said last
+constexpr std::chrono::minutes kBetweenWarnings{1};
 
 }  // namespace
 
@@ -21,7 +24,10 @@ class PassThrough::Connection {
       : owner_(owner), client_(std::move(client)), dial_(dial(target, [this](os::Dialled dialled) {
           dialled.socket.valid() || !owner_.otherwise_ ? connected(std::move(dialled)) : dialOtherwise();
         })) {}
-  ~Connection() { unwatch(); }
+  ~Connection() {
+    unwatch();
+    if (end_) owner_.loop_.cancel(*end_);
+  }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -39,13 +45,25 @@ class PassThrough::Connection {
   void connected(os::Dialled dialled) {
     if (!dialled.socket.valid()) return drop();
     server_ = std::move(dialled.socket);
-    const ByteRelay::Events events{.done =
-                                       [this] {
-                                         if (++done_ == 2) drop();
-                                       },
-                                   .broken = [this] { drop(); }};
-    to_server_ = std::make_unique<ByteRelay>(owner_.loop_, client_.get(), server_.get(), events);
-    to_client_ = std::make_unique<ByteRelay>(owner_.loop_, server_.get(), client_.get(), events);
+    const auto broken = [this] { drop(); };
+    to_server_ = std::make_unique<ByteRelay>(owner_.loop_, client_.get(), server_.get(),
+                                             ByteRelay::Events{[this] { clientEnded(); }, broken});
+    to_client_ = std::make_unique<ByteRelay>(owner_.loop_, server_.get(), client_.get(),
+                                             ByteRelay::Events{[this] { serverEnded(); }, broken});
+  }
+
+  void clientEnded() {
+    client_has_ended_ = true;
+    if (end_) drop();
+  }
+
+  // A client that stays is not waited for: it may be one that only holds the connection.
+  void serverEnded() {
+    if (client_has_ended_) return drop();
+    end_ = owner_.loop_.postAfter(kLastWords, [this] {
+      end_.reset();
+      drop();
+    });
   }
 
   // The owner destroys it later: one of its own calls is under way.
@@ -67,7 +85,8 @@ class PassThrough::Connection {
   std::unique_ptr<os::TcpDial> other_dial_;
   std::unique_ptr<ByteRelay> to_server_;
   std::unique_ptr<ByteRelay> to_client_;
-  int done_ = 0;
+  std::optional<TimerId> end_;  ///< the server has ended
+  bool client_has_ended_ = false;
   bool is_dropped_ = false;
 };
 
@@ -120,10 +139,19 @@ void PassThrough::acceptLater() {
 
 void PassThrough::take(sys::Fd client) {
   const std::optional<os::Place> target = target_();
-  if (!target || connections_.size() >= kMostConnections) return;
+  if (!target) return;
+  if (connections_.size() >= kMostConnections) return warnOfCrowd();
   auto connection = std::make_unique<Connection>(*this, std::move(client), *target);
   Connection* const raw = connection.get();
   connections_.emplace(raw, std::move(connection));
+}
+
+void PassThrough::warnOfCrowd() {
+  const Clock::time_point now = loop_.now();
+  if (warned_ && now - *warned_ < kBetweenWarnings) return;
+  warned_ = now;
+  log::warning("passes " + std::to_string(kMostConnections) +
+               " connections on to the popdistd that leads, and closes further ones");
 }
 
 void PassThrough::drop(Connection& connection) {

@@ -44,6 +44,7 @@ class PassThrough {
   void acceptAll();
   void acceptLater();
   void take(sys::Fd client);
+  void warnOfCrowd();
   // Within a call of the connection's own.
   void drop(Connection& connection);
 
@@ -55,6 +56,7 @@ class PassThrough {
   std::vector<std::unique_ptr<Connection>> dropped_;  ///< until the next turn
   std::optional<TimerId> pause_;
   std::optional<TimerId> forget_;
+  std::optional<Clock::time_point> warned_;
 };
 
 }  // namespace pop::popdistd

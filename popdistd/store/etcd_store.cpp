@@ -91,6 +91,32 @@ Status takeOver(const std::string& alone, const std::string& path) {
   return source.run("VACUUM INTO ?", {std::string_view(path)});
 }
 
+// Else it might be taken again. Nothing that is there is replaced.
+void keepAside(const std::string& alone) {
+  std::string name = alone + ".before-etcd";
+  for (int i = 2; ::access(name.c_str(), F_OK) == 0; ++i) name = alone + ".before-etcd." + std::to_string(i);
+  ::rename(alone.c_str(), name.c_str());
+}
+
+Result<bool> hasKeys(const EtcdPlace& place, const EtcdRange& range) {
+  POP_ASSIGN_OR_RETURN(const EtcdPairs found, place.client.read(range, 1, Clock::now() + kEtcdReadTimeout));
+  return !found.pairs.empty();
+}
+
+// Without a head there can only be what an interrupted first snapshot, of entry 0, has left.
+Status checkNothingIsLeft(const EtcdPlace& place) {
+  EtcdRange snapshots = keysBelow(snapshotKeys(place));
+  snapshots.first += numberKey(1);
+  for (const EtcdRange& range : {keysBelow(logKeys(place)), keysBelow(partKeys(place)), snapshots}) {
+    POP_ASSIGN_OR_RETURN(const bool found, hasKeys(place, range));
+    if (found)
+      return {Code::kDataLoss,
+              "etcd has parts of a store (" + range.first + "…), but not " + snapshotKey(place) +
+                  ": restore etcd's copy; for a new store, give another --etcd-prefix or remove these keys"};
+  }
+  return {};
+}
+
 void removeCopy(const std::string& path) {
   for (const char* const end : {"", "-wal", "-shm", "-journal"}) ::unlink((path + end).c_str());
 }
@@ -100,8 +126,9 @@ void removeCopy(const std::string& path) {
 Result<std::unique_ptr<SqliteStore>> openEtcdStore(EtcdPlace place, sys::Fd lock,
                                                    const std::string& directory) {
   const std::string path = directory + "/replica.db";
-  removeCopy(path);
   POP_ASSIGN_OR_RETURN(const std::optional<v1::SnapshotHead> head, readSnapshotHead(place));
+  if (!head) POP_RETURN_IF_ERROR(checkNothingIsLeft(place));
+  removeCopy(path);
   Loaded loaded;
   const std::string alone = directory + "/store.db";
   if (head) {
@@ -116,7 +143,10 @@ Result<std::unique_ptr<SqliteStore>> openEtcdStore(EtcdPlace place, sys::Fd lock
     POP_ASSIGN_OR_RETURN(loaded.snapshot_bytes, writeSnapshot(place, path, std::atomic<bool>(false)));
     loaded.log_bytes = 0;
   }
-  if (!head) ::rename(alone.c_str(), (alone + ".before-etcd").c_str());  // else it might be taken again
+  if (!head)
+    keepAside(alone);
+  else if (::access(alone.c_str(), F_OK) == 0)
+    log::warning(alone + " is of a popdistd without etcd, and is not used: the store is etcd's");
   auto log = std::make_unique<EtcdLog>(std::move(place), path, loaded.log_bytes, loaded.snapshot_bytes);
   return SqliteStore::replica(std::move(lock), std::move(database), path, std::move(log));
 }

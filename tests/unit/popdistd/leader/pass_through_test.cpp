@@ -9,10 +9,13 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
+#include <iterator>
 #include <thread>
 
 #include "tests/testing/free_port.h"
+#include "tests/testing/process_tree.h"
 
 namespace pop::popdistd {
 namespace {
@@ -89,6 +92,17 @@ TEST_F(PassThroughTest, CarriesBothDirectionsToTheirEnds) {
   ::shutdown(server.get(), SHUT_WR);
   EXPECT_EQ(readToEnd(client), "answer")
       << "half of a connection that is closed is no reason to close the other";
+}
+
+TEST_F(PassThroughTest, LetsAClientGoThatStaysWhenTheLeaderHasEnded) {
+  const auto descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  const auto before = descriptors();
+  const sys::Fd client = connectTo(passes_->port());
+  accepted().reset();
+  EXPECT_EQ(readToEnd(client), "");
+  EXPECT_TRUE(testing::waitUntil([&] { return descriptors() == before + 1; }, std::chrono::seconds(20)));
 }
 
 TEST_F(PassThroughTest, WithoutALeaderConnectionsAreClosed) {

@@ -131,6 +131,24 @@ TEST_F(EtcdStoreTest, ADamagedLogIsNotRead) {
 }
 
 // A store of one popdistd becomes that of several.
+TEST_F(EtcdStoreTest, WithoutItsHeadItIsNoNewStore) {
+  std::vector<std::string> keys;
+  {
+    const auto first = lead(prefix_, directory("a"));
+    putJobs(*first->store, 1, 3);
+    EtcdTransaction damage;
+    damage.removes = {{prefix_ + "/snapshot", {}}};
+    ASSERT_TRUE(first->etcd->transact(damage, Clock::now() + std::chrono::seconds(5)).value().done);
+    keys = testing::keysIn(*first->etcd, prefix_ + "/log/");
+  }
+  EtcdClient etcd({.addresses = {testing::sharedEtcd().address()}, .tls = {}});
+  const auto leadership = Leadership::tryToTake(etcd, prefix_, {}, nullptr).value();
+  const auto store = openEtcdStore({etcd, prefix_, leadership->fence()}, sys::Fd(), home_.path());
+  EXPECT_EQ(store.code(), Code::kDataLoss);
+  EXPECT_FALSE(keys.empty());
+  EXPECT_EQ(testing::keysIn(etcd, prefix_ + "/log/"), keys) << "nothing is removed";
+}
+
 TEST_F(EtcdStoreTest, AnEmptyEtcdTakesOverTheDirectorysStore) {
   {
     const auto alone = testing::openStore(directory("a"));
