@@ -50,20 +50,24 @@ struct Words {
 };
 
 void addEtcdOptions(CLI::App& app, Words& words, EtcdOptions& options) {
-  app.add_option(
-         "--etcd", words.etcd,
-         "for several popdistds with one store: where etcd serves; one of them leads, the others pass "
-         "clients on to it")
-      ->type_name("HOST:PORT[,...]");
+  CLI::Option* const etcd =
+      app.add_option(
+             "--etcd", words.etcd,
+             "for several popdistds with one store: where etcd serves; one of them leads, the others pass "
+             "clients on to it")
+          ->type_name("HOST:PORT[,...]");
   app.add_option("--etcd-tls", options.tls_directory,
                  "directory with ca.pem and this host's certificate and key, for etcd")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->needs(etcd);
   app.add_option("--etcd-prefix", options.prefix, "of this cluster's keys in etcd")
       ->type_name("PREFIX")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(etcd);
   app.add_option("--peer-address", options.peer_host,
                  "by which the other popdistds reach this one; default: that of --advertise")
-      ->type_name("HOST");
+      ->type_name("HOST")
+      ->needs(etcd);
 }
 
 void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {

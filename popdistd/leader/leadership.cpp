@@ -27,7 +27,7 @@ Result<std::optional<::popdist::v1::LeaderRecord>> readLeader(EtcdClient& etcd, 
   POP_ASSIGN_OR_RETURN(const EtcdPairs found, etcd.read({key, {}}, 1, deadline));
   if (found.pairs.empty()) return std::optional<::popdist::v1::LeaderRecord>();
   ::popdist::v1::LeaderRecord record;
-  if (!record.ParseFromString(found.pairs.front().value))
+  if (!record.ParseFromString(found.pairs.front().value) || record.address().empty())
     return Status(Code::kDataLoss, "etcd's key " + key + " is not popdistd's: give another --etcd-prefix");
   return std::optional(std::move(record));
 }

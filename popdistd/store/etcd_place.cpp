@@ -59,6 +59,7 @@ Result<std::int64_t> writeAsLeader(const EtcdPlace& place, EtcdTransaction trans
   transaction.else_read = {place.fence.key};
   for (const EtcdTransaction::Put& put : transaction.puts) transaction.else_read.push_back(put.key);
   const Clock::time_point last = Clock::now() + kWriteTimeout;
+  bool may_be_done = false;
   while (true) {
     const Clock::time_point deadline = std::min(place.fence.held_until(), last);
     Result<EtcdOutcome> outcome = place.client.transact(transaction, deadline);
@@ -66,7 +67,11 @@ Result<std::int64_t> writeAsLeader(const EtcdPlace& place, EtcdTransaction trans
       if (outcome->done || isDone(place, transaction, *outcome)) return outcome->revision;
       return lose(place, "another popdistd leads by now");
     }
-    if (outcome.code() != Code::kUnavailable) return outcome.status();
+    if (outcome.code() != Code::kUnavailable)
+      return may_be_done
+                 ? lose(place, "etcd refuses what it may have done before: " + outcome.status().message())
+                 : outcome.status();
+    may_be_done = true;
     if (Clock::now() >= std::min(place.fence.held_until(), last))
       return lose(place, outcome.status().message());
   }

@@ -224,6 +224,9 @@ TEST(DaemonOptions, HaveDefaults) {
 TEST(DaemonOptions, ThatAreWrongAreRefused) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"--etcd", "h0"},
+                                             {"--etcd-tls", "/tls"},
+                                             {"--etcd-prefix", "/other"},
+                                             {"--peer-address", "h1"},
                                              {"--etcd", "h0:1,"},
                                              {"--etcd", "h0:1", "--etcd-prefix", "/"},
                                              {"--etcd", "h0:1", "--etcd-prefix", "x"},
