@@ -24,12 +24,12 @@ endfunction()
 
 set(POP_TEST_OPTIONS -O0)
 
-# pop_add_test(NAME SRCS … LINK … LABELS … [TIMEOUT seconds, for each test case] [SERIAL]): a GoogleTest program.
-# Those that stay in one process (labels unit, fuzz, sim, contract) are one CTest test each: under sanitizers a start
-# costs more than most cases. Of the others, which start programs, each case is one. SERIAL: they count processes,
+# pop_add_test(NAME SRCS … LINK … LABELS … [TIMEOUT seconds, for each test case] [SHARDS n] [SERIAL]): a GoogleTest
+# program. Those that stay in one process (labels unit, fuzz, sim, contract) are one CTest test each, or n, with every
+# n-th case each: under sanitizers a start costs more than most cases. Of the others, which start programs, each case is one. SERIAL: they count processes,
 # measure time, or bind ports that a job was given, so run them one at a time.
 function(pop_add_test name)
-  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "SRCS;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT;SHARDS" "SRCS;LINK;LABELS" ${ARGN})
   if(NOT ARG_LABELS)
     message(FATAL_ERROR "pop_add_test(${name}): say which kind of test it is with LABELS")
   endif()
@@ -52,8 +52,19 @@ function(pop_add_test name)
     set(serial RUN_SERIAL TRUE)
   endif()
   if(label MATCHES "^(unit|fuzz|sim|contract$|contract-tsan$)")
-    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
-    set_tests_properties(${name} PROPERTIES TIMEOUT 1000 LABELS ${label} ${serial})
+    if(NOT ARG_SHARDS)
+      set(ARG_SHARDS 1)
+    endif()
+    foreach(shard RANGE 1 ${ARG_SHARDS})
+      set(test ${name})
+      if(ARG_SHARDS GREATER 1)
+        set(test ${name}.${shard})
+      endif()
+      math(EXPR index "${shard} - 1")
+      add_test(NAME ${test} COMMAND ${name} --gtest_brief=1)
+      set_tests_properties(${test} PROPERTIES TIMEOUT 1000 LABELS ${label} ${serial}
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${index}")
+    endforeach()
     return()
   endif()
   set(properties TIMEOUT ${ARG_TIMEOUT} LABELS ${label} ${serial})
