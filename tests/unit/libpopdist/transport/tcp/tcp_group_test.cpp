@@ -11,6 +11,7 @@
 #include <functional>
 #include <numeric>
 #include <random>
+#include <thread>
 
 #include "tests/unit/libpopdist/transport/tcp/tcp_world.h"
 
@@ -320,6 +321,17 @@ TEST(SocketAddress, OfALinkKeepsItsInterface) {
   const SocketAddress own = SocketAddress::parse("fe80::2%lo", 0).value();
   EXPECT_EQ(SocketAddress::parse("fe80::1%there", 1).value().seenFrom(own).text(), "fe80::1%lo");
   EXPECT_EQ(SocketAddress::parse("fd00::1", 1).value().seenFrom(own).text(), "fd00::1");
+}
+
+// Rank 0 dials; rank 1 gives up before it has begun to.
+TEST(TcpGroup, WhoGivesUpWaitsForThoseWhoDialALittleLater) {
+  TcpWorld world(2);
+  std::thread late([&] { world.groupOf(0).callAll(kTimeout); });
+  bool is_up = false;
+  world.groupOf(1).callAll(kTimeout, [&](Connection&) { is_up = true; });
+  world.groupOf(1).close();
+  late.join();
+  EXPECT_TRUE(is_up);
 }
 
 }  // namespace
