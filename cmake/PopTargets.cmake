@@ -24,7 +24,7 @@ endfunction()
 
 set(POP_TEST_OPTIONS -O0)
 
-# pop_add_test(NAME SRCS … LINK … LABELS … [TIMEOUT seconds, for each test case] [SHARDS n] [SERIAL]): a GoogleTest
+# pop_add_test(NAME SRCS … LINK … LABELS … [TIMEOUT seconds, of each case] [SHARDS n] [SERIAL]): a GoogleTest
 # program. Those that stay in one process (labels unit, fuzz, sim, contract) are one CTest test each, or n, with every
 # n-th case each: under sanitizers a start costs more than most cases. Of the others, which start programs, each case is
 # one. SERIAL: they count processes, measure time, or bind ports that a job was given, so run them one at a time.
