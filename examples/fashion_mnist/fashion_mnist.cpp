@@ -13,12 +13,12 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <popdist/popdist.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "data.h"
 #include "isa.h"
 #include "mlp.h"
 #include "options.h"
@@ -30,30 +30,26 @@ namespace io = popdist::io;
 /// Allocated in memory that this host's instances share: the Pod sums it in place.
 using SharedFloats = std::vector<float, popdist::SharedAllocator<float>>;
 
-/// One replica: its model, its optimiser state, its share of the data.
+/// One replica: its model and its optimiser state.
 struct Replica {
   Mlp model;
   SharedFloats gradient;
   std::vector<float> velocity;
-  io::Infeed training;
-  io::Infeed test;
-  io::Outfeed losses;
 };
+
+constexpr std::size_t kTestBatch = 250;
 
 class Training {
  public:
   Training(popdist::Context& context, const TrainingOptions& options)
-      : context_(context), options_(options), pod_(context), isa_(commonIsa()) {
-    const auto training = std::make_shared<io::IdxDataset>(options.data + "/train-images-idx3-ubyte.gz",
-                                                           options.data + "/train-labels-idx1-ubyte.gz");
-    const auto test = std::make_shared<io::IdxDataset>(options.data + "/t10k-images-idx3-ubyte.gz",
-                                                       options.data + "/t10k-labels-idx1-ubyte.gz");
-    shape_.inputs = static_cast<int>(training->featureCount());
-    checkData(*training, *test);
-    checkStep(training->size());
-    test_samples_ = test->size();
-    for (int local = 0; local < pod_.numLocalReplicas(); ++local)
-      addReplica(pod_.firstReplica() + local, training, test);
+      : context_(context),
+        options_(options),
+        pod_(context),
+        isa_(commonIsa()),
+        training_(openTraining()),
+        test_(openTest()),
+        losses_({.replicas = pod_.numLocalReplicas(), .buffer_depth = *training_.steps()}) {
+    for (int local = 0; local < pod_.numLocalReplicas(); ++local) addReplica();
     broadcastInitialWeights();
   }
 
@@ -73,7 +69,7 @@ class Training {
  private:
   bool isFirstInstance() const { return context_.instanceIndex() == 0; }
   std::size_t stepsPerEpoch() const {
-    return replicas_.front().training.stepsPerEpoch() / static_cast<std::size_t>(options_.accumulation);
+    return *training_.steps() / static_cast<std::size_t>(options_.accumulation);
   }
   std::size_t samplesPerStep() const {
     return static_cast<std::size_t>(options_.micro_batch) * static_cast<std::size_t>(options_.accumulation) *
@@ -87,17 +83,23 @@ class Training {
     return static_cast<Isa>(isa);
   }
 
-  /// Checks what the network relies on.
-  void checkData(const io::IdxDataset& training, const io::IdxDataset& test) const {
-    if (test.featureCount() != training.featureCount()) {
+  io::Infeed openTraining() {
+    io::Dataset images = readPart(options_.data, "train", shape_.classes);
+    image_ = images.spec().at(0).shape;
+    shape_.inputs = static_cast<int>(popdist::elementsOf(image_));
+    checkStep(*images.size());
+    return feedReplicas(
+        context_,
+        std::move(images).shuffle(options_.seed).batch(static_cast<std::size_t>(options_.micro_batch)));
+  }
+
+  /// Every image once: where they do not fill a batch, the weights say which are there.
+  io::Infeed openTest() {
+    io::Dataset images = readPart(options_.data, "t10k", shape_.classes);
+    if (images.spec().at(0).shape != image_)
       throw std::runtime_error("training and test images differ in size");
-    }
-    for (const io::IdxDataset* dataset : {&training, &test}) {
-      const int highest = *std::max_element(dataset->labels().begin(), dataset->labels().end());
-      if (highest < shape_.classes) continue;
-      throw std::runtime_error("label " + std::to_string(highest) + ": the network knows only classes 0 to " +
-                               std::to_string(shape_.classes - 1));
-    }
+    test_samples_ = *images.size();
+    return feedReplicas(context_, std::move(images).batch(kTestBatch, io::Remainder::kPadWithWeights));
   }
 
   /// An epoch is at least one weight update.
@@ -110,24 +112,11 @@ class Training {
                              "), and there are " + std::to_string(samples));
   }
 
-  void addReplica(int replica, const std::shared_ptr<io::IdxDataset>& training,
-                  const std::shared_ptr<io::IdxDataset>& test) {
-    const io::InfeedOptions shard{.replica = replica,
-                                  .replicas = pod_.numReplicas(),
-                                  .batch_size = static_cast<std::size_t>(options_.micro_batch),
-                                  .seed = options_.seed};
-    io::InfeedOptions test_shard = shard;
-    test_shard.batch_size = 250;
-    test_shard.sharding = io::Sharding::kEvaluation;
-    io::Infeed infeed(training, shard);
-    const std::size_t losses = infeed.stepsPerEpoch();
+  void addReplica() {
     replicas_.push_back(
         {.model = Mlp(shape_, kernelsOf(isa_)),
          .gradient = SharedFloats(shape_.parameterCount(), popdist::SharedAllocator<float>(context_)),
-         .velocity = std::vector<float>(shape_.parameterCount()),
-         .training = std::move(infeed),
-         .test = io::Infeed(test, test_shard),
-         .losses = io::Outfeed({.capacity = losses})});
+         .velocity = std::vector<float>(shape_.parameterCount())});
   }
 
   /// Instance 0 draws them; everybody else gets them over the host.
@@ -140,28 +129,30 @@ class Training {
 
   /// Returns the mean loss of a sample, over all replicas.
   double trainEpoch(std::uint64_t epoch) {
-    for (Replica& replica : replicas_) replica.training.startEpoch(epoch);
+    training_.start({.epoch = epoch});
     for (std::size_t step = 0; step < stepsPerEpoch(); ++step) {
-      for (Replica& replica : replicas_) accumulateGradient(replica);
+      for (std::size_t local = 0; local < replicas_.size(); ++local)
+        accumulateGradient(static_cast<int>(local));
       reduceGradients();
       const SgdStep update = sgdStep();
       for (Replica& replica : replicas_) replica.model.update(replica.gradient, replica.velocity, update);
       ++steps_done_;
     }
     double loss = 0;
-    for (Replica& replica : replicas_) {
-      for (const float value : replica.losses.dequeueAll()) loss += value;
-    }
+    const popdist::Tensors losses = losses_.dequeue();
+    for (const float value : losses.get<float>("loss")) loss += value;
     context_.world().allReduceSum(std::span(&loss, 1));
     return loss / static_cast<double>(stepsPerEpoch() * samplesPerStep());
   }
 
-  void accumulateGradient(Replica& replica) {
+  void accumulateGradient(int local) {
+    Replica& replica = replicas_[static_cast<std::size_t>(local)];
     std::fill(replica.gradient.begin(), replica.gradient.end(), 0.0F);
     for (int micro = 0; micro < options_.accumulation; ++micro) {
-      const io::Batch* batch = replica.training.next();
-      const Score score = replica.model.accumulateGradient(batch->features, batch->labels, replica.gradient);
-      replica.losses.enqueue(static_cast<float>(score.loss_sum));
+      const popdist::Tensors* batch = training_.next(local);
+      const Score score = replica.model.accumulateGradient(
+          batch->get<float>("image"), batch->get<std::int32_t>("label"), replica.gradient);
+      losses_.enqueue("loss", static_cast<float>(score.loss_sum), local);
     }
   }
 
@@ -186,14 +177,26 @@ class Training {
   /// The accuracy on the whole test set; each replica scores its part.
   double testAccuracy() {
     std::int64_t correct = 0;
-    for (Replica& replica : replicas_) {
-      replica.test.startEpoch(0);
-      while (const io::Batch* batch = replica.test.next()) {
-        correct += replica.model.evaluate(batch->features, batch->labels).correct;
-      }
+    test_.start();
+    for (std::size_t local = 0; local < replicas_.size(); ++local) {
+      const auto replica = static_cast<int>(local);
+      while (const popdist::Tensors* batch = test_.next(replica))
+        correct += correctOf(replicas_[local].model, *batch);
     }
     context_.world().allReduceSum(std::span(&correct, 1));
     return static_cast<double>(correct) / static_cast<double>(test_samples_);
+  }
+
+  /// Of the images that are there: they come first.
+  static std::int64_t correctOf(const Mlp& model, const popdist::Tensors& batch) {
+    const auto weights = batch.get<float>(io::kWeightTensor);
+    const auto images = static_cast<std::size_t>(std::count(weights.begin(), weights.end(), 1.0F));
+    if (images == 0) return 0;
+    const auto pixels = batch.get<float>("image");
+    return model
+        .evaluate(pixels.first(pixels.size() / weights.size() * images),
+                  batch.get<std::int32_t>("label").first(images))
+        .correct;
   }
 
   void report(int epoch, double loss, double seconds, popdist::SimulatedTime pod_time,
@@ -230,7 +233,11 @@ class Training {
   popdist::Pod pod_;
   Isa isa_;
   MlpShape shape_;
+  popdist::Shape image_;
   std::size_t test_samples_ = 0;
+  io::Infeed training_;
+  io::Infeed test_;
+  io::Outfeed losses_;
   std::vector<Replica> replicas_;
   std::size_t steps_done_ = 0;
 };

@@ -240,15 +240,15 @@ int lateFence(const Arguments& arguments) {
 
 // For room in a queue that is full until `go_on` comes.
 void waitInOutfeed(std::chrono::milliseconds timeout, const sigset_t& go_on) {
-  popdist::io::Outfeed outfeed({.capacity = 1, .enqueue_timeout = timeout});
-  outfeed.enqueue(1);
+  popdist::io::Outfeed outfeed({.buffer_depth = 1, .enqueue_timeout = timeout});
+  outfeed.enqueue("value", 1);
   std::jthread host([&] {
     int signal = 0;
     ::sigwait(&go_on, &signal);
-    outfeed.dequeueAll();
+    outfeed.dequeue();
   });
   sayReady();
-  outfeed.enqueue(2);
+  outfeed.enqueue("value", 2);
 }
 
 int waitIn(const Arguments& arguments) {

@@ -36,15 +36,17 @@ class SmallFashionMnist {
     namespace files = popdist::io::testing;
     const std::string images_file = part + "-images-idx3-ubyte.gz";
     const std::string labels_file = part + "-labels-idx1-ubyte.gz";
-    const popdist::io::IdxDataset all(kAll / images_file, kAll / labels_file);
+    const auto all =
+        popdist::io::Dataset::idx({{"image", kAll / images_file}, {"label", kAll / labels_file}});
     files::Bytes images = files::idxHeader({static_cast<std::uint32_t>(samples), 28, 28});
-    for (std::size_t sample = 0; sample < samples; ++sample) {
-      const auto image = all.image(sample);
-      images.insert(images.end(), image.begin(), image.end());
-    }
     files::Bytes labels = files::idxHeader({static_cast<std::uint32_t>(samples)});
-    const auto first_labels = all.labels().first(samples);
-    labels.insert(labels.end(), first_labels.begin(), first_labels.end());
+    popdist::Tensors element(all.spec());
+    for (std::size_t sample = 0; sample < samples; ++sample) {
+      all.read(0, sample, element);
+      const auto image = element.get<std::uint8_t>("image");
+      images.insert(images.end(), image.begin(), image.end());
+      labels.push_back(element.get<std::uint8_t>("label")[0]);
+    }
     files::writeGzip(directory_ / images_file, images);
     files::writeGzip(directory_ / labels_file, labels);
   }

@@ -12,17 +12,16 @@ namespace {
 
 TEST(FashionMnist, ReadsTheTrainingSet) {
   const std::filesystem::path dir = "/usr/share/datasets/fashion-mnist";
-  const IdxDataset dataset(dir / "train-images-idx3-ubyte.gz", dir / "train-labels-idx1-ubyte.gz");
+  const Dataset dataset = Dataset::idx(
+      {{"image", dir / "train-images-idx3-ubyte.gz"}, {"label", dir / "train-labels-idx1-ubyte.gz"}});
   ASSERT_EQ(dataset.size(), 60000U);
-  EXPECT_THAT(dataset.sampleShape(), ::testing::ElementsAre(28, 28));
+  EXPECT_THAT(dataset.spec()[0].shape, ::testing::ElementsAre(28, 28));
   std::array<int, 10> per_class{};
-  std::vector<float> features(784);
-  for (std::size_t i = 0; i < dataset.size(); ++i) {
-    std::int32_t label = -1;
-    dataset.read(i, features, label);
-    ASSERT_GE(label, 0);
+  Tensors sample(dataset.spec());
+  for (std::uint64_t i = 0; dataset.read(0, i, sample); ++i) {
+    const std::uint8_t label = sample.get<std::uint8_t>("label")[0];
     ASSERT_LT(label, 10);
-    ++per_class[static_cast<std::size_t>(label)];
+    ++per_class[label];
     if (i == 0) {
       EXPECT_EQ(label, 9) << "the first sample is an ankle boot";
     }

@@ -13,8 +13,8 @@
 #include <new>
 #include <string>
 
-#include "libpopdist/src/io/gzip_source.h"
-#include "libpopdist/src/io/idx_array.h"
+#include "libpopdist/src/io/formats/gzip_source.h"
+#include "libpopdist/src/io/formats/idx_array.h"
 #include "tests/unit/libpopdist/io/idx_files.h"
 
 namespace popdist::io {

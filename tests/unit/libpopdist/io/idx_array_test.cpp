@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parser alone: how much it asks for, and that it takes any number of dimensions.
-#include "libpopdist/src/io/idx_array.h"
+#include "libpopdist/src/io/formats/idx_array.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// IdxDataset on real files: what it reads, and what it says about files it refuses.
+// Dataset::idx on real files: what it reads, and what it says about files it refuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -27,6 +27,17 @@ Bytes withoutLast(Bytes bytes, std::size_t count) {
   return bytes;
 }
 
+/// Of all tensors; nothing where there is no such element.
+Bytes bytesOf(const Dataset& dataset, std::uint64_t index) {
+  Tensors element(dataset.spec());
+  Bytes bytes;
+  if (!dataset.read(0, index, element)) return bytes;
+  for (std::size_t i = 0; i < element.size(); ++i) {
+    for (const std::byte byte : element.at(i).bytes()) bytes.push_back(std::to_integer<std::uint8_t>(byte));
+  }
+  return bytes;
+}
+
 class IdxDatasetTest : public ::testing::Test {
  protected:
   IdxDatasetTest() {
@@ -37,14 +48,16 @@ class IdxDatasetTest : public ::testing::Test {
   /// Opens both files and expects it to fail with `code` and a message that has `file` and `cause` in it.
   void expectError(ErrorCode code, const std::filesystem::path& file, const std::string& cause) {
     try {
-      const IdxDataset dataset(images_, labels_);
+      const Dataset dataset = open();
       ADD_FAILURE() << "expected an error: " << cause;
     } catch (const popdist_error& error) {
       EXPECT_EQ(error.code(), code) << error.what();
-      EXPECT_THAT(error.what(), AllOf(HasSubstr("IdxDataset"), HasSubstr(file.string()), HasSubstr(cause)));
-      EXPECT_EQ(error.operation(), "IdxDataset");
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("Dataset.idx"), HasSubstr(file.string()), HasSubstr(cause)));
+      EXPECT_EQ(error.operation(), "Dataset.idx");
     }
   }
+
+  Dataset open() const { return Dataset::idx({{"image", images_}, {"label", labels_}}); }
 
   testing::TempDir dir_;
   std::filesystem::path images_ = dir_ / "images";
@@ -52,56 +65,31 @@ class IdxDatasetTest : public ::testing::Test {
 };
 
 TEST_F(IdxDatasetTest, ReadsPlainFiles) {
-  const IdxDataset dataset(images_, labels_);
+  const Dataset dataset = open();
   EXPECT_EQ(dataset.size(), 5U);
-  EXPECT_EQ(dataset.featureCount(), 6U);
-  EXPECT_THAT(dataset.sampleShape(), ElementsAre(2, 3));
-  EXPECT_THAT(dataset.image(2), ElementsAre(12, 13, 14, 15, 16, 17));
+  EXPECT_EQ(textOf(dataset.spec()), "image: uint8 [2, 3], label: uint8 []");
+  EXPECT_THAT(bytesOf(dataset, 2), ElementsAre(12, 13, 14, 15, 16, 17, 2));
+  EXPECT_THAT(bytesOf(dataset, 5), ElementsAre());
 }
 
-TEST_F(IdxDatasetTest, GzipAndPlainFilesGiveTheSameSamples) {
+TEST_F(IdxDatasetTest, GzipAndPlainFilesGiveTheSameElements) {
   writeGzip(dir_ / "images.gz", idxFile({300, 9, 31}));  // more than one chunk of the reader
-  writeGzip(dir_ / "labels.gz", idxFile({300}));
   writePlain(images_, idxFile({300, 9, 31}));
-  writePlain(labels_, idxFile({300}));
-  const IdxDataset plain(images_, labels_);
-  const IdxDataset gzip(dir_ / "images.gz", dir_ / "labels.gz");
-  ASSERT_EQ(gzip.size(), 300U);
+  const Dataset both = Dataset::idx({{"plain", images_}, {"gzip", dir_ / "images.gz"}});
+  ASSERT_EQ(both.size(), 300U);
+  Tensors element(both.spec());
   for (std::size_t i = 0; i < 300; ++i) {
-    ASSERT_TRUE(std::ranges::equal(plain.image(i), gzip.image(i))) << i;
-    ASSERT_EQ(gzip.image(i)[0], i * 9 * 31 % 251);
+    ASSERT_TRUE(both.read(0, i, element));
+    ASSERT_TRUE(std::ranges::equal(element.get<std::uint8_t>("plain"), element.get<std::uint8_t>("gzip")))
+        << i;
+    ASSERT_EQ(element.get<std::uint8_t>("gzip")[0], i * 9 * 31 % 251);
   }
 }
 
-TEST_F(IdxDatasetTest, NormalisesBytesToZeroToOne) {
-  Bytes bytes = idxHeader({1, 1, 4});
-  bytes.insert(bytes.end(), {0, 1, 51, 255});
-  writePlain(images_, bytes);
-  Bytes label = idxHeader({1});
-  label.push_back(200);
-  writePlain(labels_, label);
-  std::vector<float> features(4, -1.0F);
-  std::int32_t label_read = -1;
-  IdxDataset(images_, labels_).read(0, features, label_read);
-  EXPECT_THAT(features, ElementsAre(0.0F, 1.0F / 255.0F, 0.2F, 1.0F));
-  EXPECT_EQ(label_read, 200);
-}
-
-TEST_F(IdxDatasetTest, RefusesASampleOrABufferThatDoesNotFit) {
-  const IdxDataset dataset(images_, labels_);
-  std::vector<float> features(6);
-  std::int32_t label = 0;
-  const auto codeOf = [&](std::size_t sample, std::span<float> into) {
-    try {
-      dataset.read(sample, into, label);
-    } catch (const popdist_error& error) {
-      return error.code();
-    }
-    return ErrorCode::kUnknown;
-  };
-  EXPECT_EQ(codeOf(5, features), ErrorCode::kOutOfRange);
-  EXPECT_EQ(codeOf(0, std::span(features).first(5)), ErrorCode::kInvalidArgument);
-  EXPECT_THROW(dataset.image(5), popdist_error);
+TEST_F(IdxDatasetTest, RefusesNoFilesAndNamesTwice) {
+  EXPECT_THROW(Dataset::idx({}), popdist_error);
+  EXPECT_THROW(Dataset::idx({{"image", images_}, {"image", labels_}}), popdist_error);
+  EXPECT_THROW(Dataset::idx({{"", images_}}), popdist_error);
 }
 
 TEST_F(IdxDatasetTest, MissingFile) {
@@ -199,20 +187,8 @@ TEST_F(IdxDatasetTest, EmptyDimension) {
 
 TEST_F(IdxDatasetTest, CountsThatDiffer) {
   writePlain(labels_, idxFile({4}));
-  expectError(ErrorCode::kInvalidArgument, images_, "has 5 images but");
-  expectError(ErrorCode::kInvalidArgument, labels_, "has 4 labels");
-}
-
-TEST_F(IdxDatasetTest, ImagesAndLabelsSwapped) {
-  std::swap(images_, labels_);
-  expectError(ErrorCode::kInvalidArgument, labels_,
-              "not a file of labels: expected 1 dimension, got 3 (5 x 2 x 3)");
-}
-
-TEST_F(IdxDatasetTest, LabelsGivenTwice) {
-  images_ = labels_;
-  expectError(ErrorCode::kInvalidArgument, images_,
-              "not a file of images: expected 2 or more dimensions, got 1");
+  expectError(ErrorCode::kInvalidArgument, images_, "has 5 elements but");
+  expectError(ErrorCode::kInvalidArgument, labels_, "has 4");
 }
 
 TEST_F(IdxDatasetTest, SizesThatOverflow) {

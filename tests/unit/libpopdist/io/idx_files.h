@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "libpopdist/src/io/byte_source.h"
+#include "libpopdist/src/io/formats/byte_source.h"
 #include "tests/testing/temp_dir.h"
 
 namespace popdist::io::testing {

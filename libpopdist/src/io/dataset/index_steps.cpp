@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/io/dataset/index_steps.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "libpopdist/src/io/dataset/permutation.h"
+#include "libpopdist/src/io/dataset/row_layout.h"
+
+namespace popdist::io {
+namespace {
+
+class Shuffled final : public Step {
+ public:
+  Shuffled(std::unique_ptr<const Node> below, std::uint64_t elements, std::uint64_t seed)
+      : Step(std::move(below)), elements_(elements), seed_(seed) {}
+
+  bool isShuffled() const override { return true; }
+
+  bool read(const Pass& pass, std::uint64_t index, Row row) const override {
+    if (index >= elements_) return false;
+    return below().read(pass, Permutation(elements_, seed_, pass.epoch)(index), row);
+  }
+
+ private:
+  std::uint64_t elements_;
+  std::uint64_t seed_;
+};
+
+class EveryOf final : public Step {
+ public:
+  EveryOf(std::unique_ptr<const Node> below, std::uint64_t count, std::uint64_t first)
+      : Step(std::move(below)), count_(count), first_(first) {}
+
+  Extent extent() const override {
+    const Extent all = below().extent();
+    if (!all || *all == kEndless) return all;
+    return *all <= first_ ? 0 : (*all - first_ - 1) / count_ + 1;
+  }
+
+  bool read(const Pass& pass, std::uint64_t index, Row row) const override {
+    return below().read(pass, index * count_ + first_, row);
+  }
+
+ private:
+  std::uint64_t count_;
+  std::uint64_t first_;
+};
+
+class RangeOf final : public Step {
+ public:
+  RangeOf(std::unique_ptr<const Node> below, std::uint64_t skipped, std::uint64_t elements)
+      : Step(std::move(below)), skipped_(skipped), elements_(elements) {}
+
+  Extent extent() const override {
+    const Extent all = below().extent();
+    if (!all) return all;
+    if (*all == kEndless) return elements_;
+    return std::min(elements_, *all - std::min(*all, skipped_));
+  }
+
+  bool read(const Pass& pass, std::uint64_t index, Row row) const override {
+    return index < elements_ && below().read(pass, index + skipped_, row);
+  }
+
+ private:
+  std::uint64_t skipped_;
+  std::uint64_t elements_;
+};
+
+class Repeated final : public Step {
+ public:
+  Repeated(std::unique_ptr<const Node> below, std::uint64_t times) : Step(std::move(below)), times_(times) {}
+
+  Extent extent() const override {
+    const Extent all = below().extent();
+    if (times_ == kEndless && all != Extent(0)) return kEndless;
+    if (!all || *all == kEndless) return all;
+    return *all * times_;
+  }
+
+  Extent dropped() const override {
+    const Extent once = below().dropped();
+    return once && times_ != kEndless ? Extent(*once * times_) : once;
+  }
+
+  bool read(const Pass& pass, std::uint64_t index, Row row) const override {
+    // A sequence whose size is not known is in its first pass until that has ended.
+    Extent all = below().extent();
+    if (!all) {
+      if (below().read(pass.ofEpoch(firstEpoch(pass)), index, row)) return true;
+      all = below().extent();
+      if (!all) return false;  // cancelled
+    }
+    if (*all == 0 || index / *all >= times_) return false;
+    return below().read(pass.ofEpoch(firstEpoch(pass) + index / *all), index % *all, row);
+  }
+
+ private:
+  std::uint64_t firstEpoch(const Pass& pass) const {
+    return times_ == kEndless ? pass.epoch : pass.epoch * times_;
+  }
+
+  std::uint64_t times_;
+};
+
+class Dealt final : public Step {
+ public:
+  Dealt(std::unique_ptr<const Node> below, const InputContext& context)
+      : Step(std::move(below)),
+        layout_(spec()),
+        replicas_(static_cast<std::uint64_t>(context.replicas)),
+        first_(static_cast<std::uint64_t>(context.first_replica)),
+        local_(static_cast<std::uint64_t>(context.local_replicas)),
+        pads_(isPadded()) {}
+
+  Extent extent() const override {
+    const Extent all = below().extent();
+    if (!all || *all == kEndless) return all;
+    return steps(*all) * local_;
+  }
+
+  Extent dropped() const override {
+    const Extent all = below().extent();
+    const Extent before = below().dropped();
+    if (!all || !before) return std::nullopt;
+    if (*all == kEndless || pads_) return before;
+    return *before + (*all - steps(*all) * replicas_) * rows();
+  }
+
+  bool read(const Pass& pass, std::uint64_t index, Row row) const override {
+    const std::uint64_t step = index / local_;
+    const Extent known = below().extent();
+    if (known && step >= steps(*known)) return false;
+    if (below().read(pass, step * replicas_ + first_ + index % local_, row))
+      return known || index % local_ != local_ - 1 || stepIsWhole(pass, step);
+    const Extent all = below().extent();  // by now, if the pass has ended
+    if (pass.isCancelled() || !pads_ || !all || step >= steps(*all)) return false;
+    for (std::size_t i = 0; i < layout_.tensors(); ++i) std::fill_n(row[i], layout_.bytes(i), std::byte{0});
+    return true;
+  }
+
+ private:
+  std::uint64_t steps(std::uint64_t elements) const {
+    if (elements == kEndless) return elements;
+    return elements / replicas_ + (pads_ && elements % replicas_ != 0 ? 1 : 0);
+  }
+
+  /// Of a sequence whose size is not known. All instances must find the same end: a step that is not whole is
+  /// none.
+  bool stepIsWhole(const Pass& pass, std::uint64_t step) const {
+    if (pads_ || first_ + local_ == replicas_) return true;
+    const ScratchRow unused(layout_);
+    return below().read(pass, step * replicas_ + replicas_ - 1, unused.row());
+  }
+
+  RowLayout layout_;
+  std::uint64_t replicas_;
+  std::uint64_t first_;
+  std::uint64_t local_;
+  bool pads_;
+};
+
+pop::Status checkContext(const InputContext& context) {
+  if (context.replicas >= 1 && context.first_replica >= 0 && context.local_replicas >= 1 &&
+      context.first_replica + context.local_replicas <= context.replicas)
+    return {};
+  return pop::invalidArgument("there are no replicas " + std::to_string(context.first_replica) + " to " +
+                              std::to_string(context.first_replica + context.local_replicas - 1) + " of " +
+                              std::to_string(context.replicas));
+}
+
+}  // namespace
+
+NodeResult shuffled(std::unique_ptr<const Node> below, std::uint64_t seed) {
+  const Extent elements = below->extent();
+  if (below->isSequence()) {
+    return pop::failedPrecondition(
+        "the elements come in sequence, and which there are is not known: use shuffleBuffered(elements, "
+        "seed), or cache() before it");
+  }
+  if (!elements || *elements == kEndless)
+    return pop::failedPrecondition("the dataset has no end: put shuffle() before repeat()");
+  return std::unique_ptr<const Node>(std::make_unique<Shuffled>(std::move(below), *elements, seed));
+}
+
+NodeResult everyOf(std::unique_ptr<const Node> below, int count, int index) {
+  if (count < 1) return pop::invalidArgument("count is " + std::to_string(count) + ", expected 1 or more");
+  if (index < 0 || index >= count) {
+    return pop::invalidArgument("index is " + std::to_string(index) + ", expected 0 to " +
+                                std::to_string(count - 1) + " (count - 1)");
+  }
+  return std::unique_ptr<const Node>(std::make_unique<EveryOf>(
+      std::move(below), static_cast<std::uint64_t>(count), static_cast<std::uint64_t>(index)));
+}
+
+NodeResult rangeOf(std::unique_ptr<const Node> below, std::uint64_t skipped, std::uint64_t elements) {
+  return std::unique_ptr<const Node>(std::make_unique<RangeOf>(std::move(below), skipped, elements));
+}
+
+NodeResult repeated(std::unique_ptr<const Node> below, std::uint64_t times) {
+  if (times < 1) return pop::invalidArgument("0 times, expected 1 or more; without an argument for ever");
+  return std::unique_ptr<const Node>(std::make_unique<Repeated>(std::move(below), times));
+}
+
+NodeResult dealt(std::unique_ptr<const Node> below, const InputContext& context) {
+  POP_RETURN_IF_ERROR(checkContext(context));
+  const Extent all = below->extent();
+  auto deal = std::make_unique<Dealt>(std::move(below), context);
+  if (deal->extent() == Extent(0)) {
+    return pop::invalidArgument("one step of " + std::to_string(context.replicas) +
+                                " replicas takes as many batches, and the dataset has " +
+                                std::to_string(*all) + ": lower the batch or the number of replicas");
+  }
+  return std::unique_ptr<const Node>(std::move(deal));
+}
+
+}  // namespace popdist::io

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// A step of a dataset's pipeline. Elements are functions of (epoch, index) and nothing else, so that any
+// thread may read any of them, resuming is a number, and a step is index arithmetic around a read of the step
+// below. A sequence fits in: its reads come in ascending order, and going back starts it anew.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "popdist/dataset.hpp"
+#include "popdist/tensor.hpp"
+
+namespace popdist::io {
+
+/// Where to write an element: an address for each tensor of the node's spec.
+using Row = std::byte* const*;
+
+/// One pass over the elements.
+struct Pass {
+  std::uint64_t epoch = 0;
+  const std::atomic<bool>* cancelled = nullptr;  ///< once true, a read may give up and return false
+
+  bool isCancelled() const { return cancelled != nullptr && cancelled->load(std::memory_order_relaxed); }
+  Pass ofEpoch(std::uint64_t other) const { return {other, cancelled}; }
+};
+
+/// Elements of a pass: nothing while unknown, kEndless for ever.
+using Extent = std::optional<std::uint64_t>;
+inline constexpr std::uint64_t kEndless = Dataset::kEndless;
+
+class Node {
+ public:
+  virtual ~Node() = default;
+
+  /// The tensors of one element.
+  virtual const Spec& spec() const = 0;
+  virtual Extent extent() const = 0;
+
+  /// Elements of the source that a pass of this many elements leaves out.
+  virtual Extent dropped() const = 0;
+
+  /// Reads must come in ascending order, from one thread at a time.
+  virtual bool isSequence() const = 0;
+
+  /// shuffle() lies here or below, without a batch above it.
+  virtual bool isShuffled() const { return false; }
+
+  /// Elements of the source in one of these: more than 1 in a batch.
+  virtual std::uint64_t rows() const { return 1; }
+
+  /// Of padded batches, whose tensor kWeightTensor is 0 for rows that hold nothing.
+  virtual bool isPadded() const { return false; }
+
+  /// Writes element `index`. False: the pass has fewer, or it is cancelled. Lets through what functions of
+  /// the user throw.
+  virtual bool read(const Pass& pass, std::uint64_t index, Row row) const = 0;
+};
+
+/// A step with one below it that keeps its tensors: says of itself what that says.
+class Step : public Node {
+ public:
+  explicit Step(std::unique_ptr<const Node> below) : below_(std::move(below)) {}
+
+  const Spec& spec() const override { return below_->spec(); }
+  Extent extent() const override { return below_->extent(); }
+  Extent dropped() const override { return below_->dropped(); }
+  bool isSequence() const override { return below_->isSequence(); }
+  bool isShuffled() const override { return below_->isShuffled(); }
+  std::uint64_t rows() const override { return below_->rows(); }
+  bool isPadded() const override { return below_->isPadded(); }
+
+ protected:
+  const Node& below() const { return *below_; }
+
+ private:
+  std::unique_ptr<const Node> below_;
+};
+
+}  // namespace popdist::io

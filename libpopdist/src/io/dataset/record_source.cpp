@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/io/dataset/record_source.h"
+
+#include <cstring>
+#include <utility>
+
+namespace popdist::io {
+namespace {
+
+class Records final : public Node {
+ public:
+  explicit Records(RecordFile file) : file_(std::move(file)), layout_(file_.header().spec) {}
+
+  const Spec& spec() const override { return file_.header().spec; }
+  Extent extent() const override { return file_.header().elements; }
+  Extent dropped() const override { return 0; }
+  bool isSequence() const override { return false; }
+
+  bool read(const Pass&, std::uint64_t index, Row row) const override {
+    if (index >= file_.header().elements) return false;
+    copyRecord(file_, layout_, index, row);
+    return true;
+  }
+
+ private:
+  RecordFile file_;
+  RowLayout layout_;
+};
+
+}  // namespace
+
+void copyRecord(const RecordFile& file, const RowLayout& layout, std::uint64_t index, Row row) {
+  const std::byte* record = file.record(index);
+  for (std::size_t i = 0; i < layout.tensors(); ++i) {
+    std::memcpy(row[i], record, layout.bytes(i));
+    record += layout.bytes(i);
+  }
+}
+
+pop::Result<std::unique_ptr<const Node>> recordsOf(const std::string& path) {
+  POP_ASSIGN_OR_RETURN(RecordFile file, RecordFile::open(path));
+  return std::unique_ptr<const Node>(std::make_unique<Records>(std::move(file)));
+}
+
+pop::Status copyToRecords(const Node& node, const Pass& pass, const std::string& path) {
+  POP_ASSIGN_OR_RETURN(RecordWriter writer, RecordWriter::create(path, node.spec()));
+  const RowLayout layout(node.spec());
+  const ScratchRow row(layout);
+  for (std::uint64_t index = 0; node.read(pass, index, row.row()); ++index)
+    POP_RETURN_IF_ERROR(writer.append(row.row()));
+  if (pass.isCancelled()) return {pop::Code::kCancelled, "cancelled"};
+  return writer.finish();
+}
+
+}  // namespace popdist::io

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements of a file of records.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/base/status.h"
+#include "libpopdist/src/io/dataset/node.h"
+#include "libpopdist/src/io/dataset/row_layout.h"
+#include "libpopdist/src/io/formats/records.h"
+
+namespace popdist::io {
+
+void copyRecord(const RecordFile& file, const RowLayout& layout, std::uint64_t index, Row row);
+
+/// Writes all elements of a pass to the file `path`. kCancelled: the pass was.
+pop::Status copyToRecords(const Node& node, const Pass& pass, const std::string& path);
+
+pop::Result<std::unique_ptr<const Node>> recordsOf(const std::string& path);
+
+}  // namespace popdist::io

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/io/dataset/sequence.h"
+
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/random.h"
+#include "libpopdist/src/io/dataset/row_layout.h"
+#include "popdist/error.hpp"
+
+namespace popdist::io {
+namespace {
+
+/// Turns reads by index into a walk: on where it is, or from the start of a pass.
+class Sequence final : public Node {
+ public:
+  Sequence(Spec element, Extent known, StartPass start)
+      : spec_(std::move(element)), layout_(spec_), start_(std::move(start)), known_(known) {}
+
+  const Spec& spec() const override { return spec_; }
+  Extent extent() const override {
+    const std::scoped_lock lock(mutex_);
+    return known_;
+  }
+  Extent dropped() const override { return 0; }
+  bool isSequence() const override { return true; }
+
+  bool read(const Pass& pass, std::uint64_t index, Row row) const override {
+    const std::scoped_lock lock(mutex_);
+    if (known_ && index >= *known_) return finishPass(pass);
+    if (!next_ || pass.epoch != epoch_ || index < position_) begin(pass.epoch);
+    const ScratchRow skipped(layout_);
+    while (position_ < index) {
+      if (pass.isCancelled() || !advance(pass, skipped.row())) return false;
+    }
+    return advance(pass, row);
+  }
+
+ private:
+  void begin(std::uint64_t epoch) const {
+    next_ = nullptr;  // of the old pass: its end comes before the new one's beginning
+    next_ = start_(epoch);
+    epoch_ = epoch;
+    position_ = 0;
+  }
+
+  bool advance(const Pass& pass, Row row) const {
+    if (next_(pass, row)) {
+      ++position_;
+      if (known_ && position_ > *known_) failOfOtherLength("more");
+      return true;
+    }
+    if (pass.isCancelled()) return false;
+    if (known_ && position_ < *known_) failOfOtherLength(std::to_string(position_));
+    known_ = position_;
+    return false;
+  }
+
+  /// A pass that is asked for more than there was may have more than it should.
+  bool finishPass(const Pass& pass) const {
+    if (next_ && pass.epoch == epoch_ && position_ == *known_) {
+      const ScratchRow extra(layout_);
+      advance(pass, extra.row());
+    }
+    return false;
+  }
+
+  [[noreturn]] void failOfOtherLength(const std::string& elements) const {
+    throw popdist_error(ErrorCode::kFailedPrecondition,
+                        "the generator gave " + elements + " elements in epoch " + std::to_string(epoch_) +
+                            ", and " + std::to_string(*known_) +
+                            " in a pass before: every pass must have the same number");
+  }
+
+  const Spec spec_;
+  const RowLayout layout_;
+  const StartPass start_;
+  mutable std::mutex mutex_;
+  mutable Extent known_;
+  mutable NextElement next_;
+  mutable std::uint64_t epoch_ = 0;
+  mutable std::uint64_t position_ = 0;  // of the next element
+};
+
+/// The state of one pass of shuffledInBuffer.
+class DrawnFromBuffer {
+ public:
+  DrawnFromBuffer(std::shared_ptr<const Node> below, std::size_t elements, std::uint64_t seed,
+                  std::uint64_t epoch)
+      : below_(std::move(below)),
+        layout_(below_->spec()),
+        room_(elements),
+        random_(pop::SplitMix64(pop::SplitMix64(seed).next() ^ epoch).next()) {}
+
+  bool next(const Pass& pass, Row row) {
+    while (rows_.size() < room_ && read(pass)) {
+    }
+    if (rows_.empty() || pass.isCancelled()) return false;
+    std::swap(rows_[random_.below(rows_.size())], rows_.back());
+    layout_.copy(layout_.at(rows_.back().get()).data(), row);
+    spare_ = std::move(rows_.back());
+    rows_.pop_back();
+    return true;
+  }
+
+ private:
+  bool read(const Pass& pass) {
+    if (is_over_) return false;
+    std::unique_ptr<std::byte[]> memory = spare_ ? std::move(spare_) : allocate();
+    const RowAddresses addresses = layout_.at(memory.get());
+    if (!below_->read(pass, position_, addresses.data())) {
+      is_over_ = !pass.isCancelled();
+      return false;
+    }
+    ++position_;
+    rows_.push_back(std::move(memory));
+    return true;
+  }
+
+  std::unique_ptr<std::byte[]> allocate() const {
+    return std::make_unique_for_overwrite<std::byte[]>(layout_.rowBytes());
+  }
+
+  std::shared_ptr<const Node> below_;
+  RowLayout layout_;
+  std::size_t room_;
+  pop::SplitMix64 random_;
+  std::vector<std::unique_ptr<std::byte[]>> rows_;
+  std::unique_ptr<std::byte[]> spare_;
+  std::uint64_t position_ = 0;
+  bool is_over_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<const Node> sequenceOf(Spec element, Extent known, StartPass start) {
+  return std::make_unique<Sequence>(std::move(element), known, std::move(start));
+}
+
+pop::Result<std::unique_ptr<const Node>> generated(Spec element,
+                                                   std::function<Generator(std::uint64_t)> start) {
+  POP_RETURN_IF_ERROR(tensor::checkElementSpec(element, "the generator's element"));
+  if (!start) return pop::invalidArgument("no function that starts a generator");
+  const auto spec = std::make_shared<const Spec>(element);
+  const auto begin = [start = std::move(start), spec](std::uint64_t epoch) -> NextElement {
+    return
+        [generator = start(epoch), spec](const Pass&, Row row) { return generator(TensorRefs(*spec, row)); };
+  };
+  return sequenceOf(std::move(element), std::nullopt, begin);
+}
+
+pop::Result<std::unique_ptr<const Node>> shuffledInBuffer(std::unique_ptr<const Node> below,
+                                                          std::size_t elements, std::uint64_t seed) {
+  if (elements < 1) return pop::invalidArgument("the buffer has room for 0 elements, expected 1 or more");
+  const std::shared_ptr<const Node> shared = std::move(below);
+  const auto begin = [shared, elements, seed](std::uint64_t epoch) -> NextElement {
+    const auto buffer = std::make_shared<DrawnFromBuffer>(shared, elements, seed, epoch);
+    return [buffer](const Pass& pass, Row row) { return buffer->next(pass, row); };
+  };
+  return sequenceOf(shared->spec(), shared->extent(), begin);
+}
+
+}  // namespace popdist::io

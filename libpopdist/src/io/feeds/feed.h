@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where an infeed's elements come from, seen by the replicas.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "common/base/status.h"
+#include "libpopdist/src/io/dataset/node.h"
+#include "popdist/infeed.hpp"
+
+namespace popdist::io {
+
+class Feed {
+ public:
+  virtual ~Feed() = default;
+
+  virtual void start(Position position) = 0;
+  /// nullptr: the pass is over.
+  virtual pop::Result<const Tensors*> next(int replica) = 0;
+  virtual Position position(int replica) const = 0;
+  virtual std::uint64_t bytesFed() const = 0;
+};
+
+/// Read by options.threads threads (a sequence by one), each replica `depth` elements ahead.
+std::unique_ptr<Feed> prefetched(std::shared_ptr<const Node> node, int depth, const InfeedOptions& options);
+
+/// The same tensors again and again, as many times as `node` has elements.
+std::unique_ptr<Feed> synthetic(std::shared_ptr<const Node> node, int replicas,
+                                const Initialiser& initialiser);
+
+}  // namespace popdist::io

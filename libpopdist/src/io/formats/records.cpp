@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/io/formats/records.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/sys/name_file.h"
+#include "libpopdist/src/tensor/spec.h"
+
+namespace popdist::io {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kWriteBytes = 1024 * 1024;
+
+std::size_t wholePages(std::size_t bytes) {
+  return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
+
+pop::Status cannot(const std::string& verb, const std::string& path) {
+  return pop::errnoStatus("cannot " + verb + ' ' + pop::inQuotes(path), errno);
+}
+
+/// With the longest number, so that the count can be filled in at the end.
+pop::Result<std::size_t> headerBytes(const Spec& spec) {
+  POP_ASSIGN_OR_RETURN(const std::string text, textOf(RecordsHeader{spec, UINT64_MAX}));
+  return wholePages(text.size());
+}
+
+}  // namespace
+
+void RecordFile::Unmap::operator()(const std::byte* memory) const {
+  ::munmap(const_cast<std::byte*>(memory), bytes);
+}
+
+RecordFile::RecordFile(Mapping mapping, RecordsHeader header, std::size_t header_bytes)
+    : mapping_(std::move(mapping)),
+      header_(std::move(header)),
+      records_(mapping_.get() + header_bytes),
+      record_bytes_(tensor::bytesOf(header_.spec)) {}
+
+pop::Result<RecordFile> RecordFile::open(const std::string& path) {
+  POP_ASSIGN_OR_RETURN(const pop::sys::Fd file, pop::sys::openFile(path));
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return cannot("look at", path);
+  const auto bytes = static_cast<std::size_t>(info.st_size);
+  if (!S_ISREG(info.st_mode) || bytes == 0) {
+    return pop::invalidArgument(pop::inQuotes(path) + " is not a file of popdist records: it " +
+                                (S_ISDIR(info.st_mode) ? "is a directory" : "has no content"));
+  }
+  void* memory = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (memory == MAP_FAILED) return cannot("map", path);
+  Mapping mapping(static_cast<const std::byte*>(memory), Unmap{bytes});
+  POP_ASSIGN_OR_RETURN(RecordsHeader header, parseRecordsHeader({reinterpret_cast<const char*>(mapping.get()),
+                                                                 std::min(bytes, std::size_t{1} << 20U)},
+                                                                path));
+  POP_ASSIGN_OR_RETURN(const std::size_t header_bytes, headerBytes(header.spec));
+  const std::size_t record_bytes = tensor::bytesOf(header.spec);
+  if (bytes < header_bytes || (bytes - header_bytes) / record_bytes != header.elements ||
+      (bytes - header_bytes) % record_bytes != 0) {
+    return pop::Status(pop::Code::kDataLoss, pop::inQuotes(path) + " is damaged: its header says " +
+                                                 std::to_string(header.elements) + " records of " +
+                                                 std::to_string(record_bytes) + " bytes after " +
+                                                 std::to_string(header_bytes) + ", and the file has " +
+                                                 std::to_string(bytes));
+  }
+  return RecordFile(std::move(mapping), std::move(header), header_bytes);
+}
+
+RecordWriter::RecordWriter(std::string path, pop::sys::Fd file, Spec spec, std::size_t header_bytes)
+    : path_(std::move(path)), file_(std::move(file)), spec_(std::move(spec)), header_bytes_(header_bytes) {}
+
+pop::Result<RecordWriter> RecordWriter::create(std::string path, Spec spec) {
+  POP_ASSIGN_OR_RETURN(const std::size_t header_bytes, headerBytes(spec));
+  const std::string partial = path + ".partial";
+  pop::sys::Fd file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file.valid()) return cannot("create", partial);
+  RecordWriter writer(std::move(path), std::move(file), std::move(spec), header_bytes);
+  writer.buffer_.assign(header_bytes, '\0');
+  return writer;
+}
+
+RecordWriter::~RecordWriter() {
+  if (file_.valid() && !is_done_) ::unlink(partial().c_str());
+}
+
+pop::Status RecordWriter::append(const std::byte* const* row) {
+  for (std::size_t i = 0; i < spec_.size(); ++i)
+    buffer_.append(reinterpret_cast<const char*>(row[i]), spec_[i].bytes());
+  ++elements_;
+  return buffer_.size() < kWriteBytes ? pop::Status() : writeBuffered();
+}
+
+pop::Status RecordWriter::writeBuffered() {
+  const pop::Status status = pop::sys::writeAll(file_.get(), buffer_);
+  buffer_.clear();
+  if (status.ok()) return status;
+  return {status.code(), "cannot write " + pop::inQuotes(partial()) + ": " + status.message()};
+}
+
+pop::Status RecordWriter::finish() {
+  POP_RETURN_IF_ERROR(writeBuffered());
+  POP_ASSIGN_OR_RETURN(const std::string text, textOf(RecordsHeader{spec_, elements_}));
+  if (::lseek(file_.get(), 0, SEEK_SET) != 0) return cannot("write", partial());
+  buffer_ = text;
+  POP_RETURN_IF_ERROR(writeBuffered());
+  if (::fsync(file_.get()) != 0) return cannot("write", partial());
+  errno = pop::sys::nameFile(partial(), path_, true);
+  if (errno != 0) return cannot("name", path_);
+  is_done_ = true;
+  return {};
+}
+
+}  // namespace popdist::io

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps between Status (inside) and exceptions (the public edge, and functions of the user).
+#pragma once
+
+#include <string>
+
+#include "common/base/status.h"
+#include "popdist/error.hpp"
+
+namespace popdist {
+
+/// Names the public function that failed.
+inline void throwIfError(const pop::Status& status, const std::string& operation) {
+  if (status.ok()) return;
+  throw popdist_error(static_cast<ErrorCode>(status.code()), operation + ": " + status.message(),
+                      {.rank = -1, .peer = -1, .operation = operation});
+}
+
+/// In a catch block: the exception in flight as a value. An exception_ptr would share the thrown object
+/// between two threads. `out_of_memory` says what to do then; `thrower` is named when nothing else is known.
+pop::Status currentException(const std::string& out_of_memory, const std::string& thrower);
+
+}  // namespace popdist

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of records: what was written is read, and damage is named.
+#include "libpopdist/src/io/formats/records.h"
+
+#include <cstdio>
+#include <fstream>
+
+#include "tests/testing/temp_dir.h"
+#include "tests/unit/libpopdist/io/datasets.h"
+
+namespace popdist::io {
+namespace {
+
+using pop::testing::TempDir;
+using testing::counting;
+using testing::expectError;
+using testing::passOf;
+using testing::upTo;
+
+TEST(Records, GiveBackWhatWasWritten) {
+  const TempDir dir;
+  writeRecords(counting(1000), dir / "data");
+  const Dataset dataset = Dataset::records(dir / "data");
+  EXPECT_EQ(dataset.size(), 1000U);
+  EXPECT_EQ(textOf(dataset.spec()), "x: float [2], y: int32 []");
+  EXPECT_EQ(passOf(dataset), upTo(1000));
+  EXPECT_FALSE(std::filesystem::exists(dir / "data.partial"));
+}
+
+TEST(Records, KeepTheOrderOfThePassThatIsWritten) {
+  const TempDir dir;
+  writeRecords(counting(50).shuffle(1), dir / "data", 3);
+  EXPECT_EQ(passOf(Dataset::records(dir / "data")), passOf(counting(50).shuffle(1), 3));
+}
+
+TEST(Records, MayBeNone) {
+  const TempDir dir;
+  writeRecords(counting(3).batch(4), dir / "data");
+  EXPECT_EQ(Dataset::records(dir / "data").size(), 0U);
+}
+
+TEST(Records, DatasetWithoutEndIsRefused) {
+  const TempDir dir;
+  expectError([&] { writeRecords(counting(3).repeat(), dir / "data"); }, ErrorCode::kInvalidArgument,
+              "no end");
+  EXPECT_FALSE(std::filesystem::exists(dir / "data.partial"));
+}
+
+TEST(Records, DamagedFilesAreNamed) {
+  const TempDir dir;
+  const auto path = dir / "data";
+  expectError([&] { Dataset::records(path); }, ErrorCode::kNotFound, path.string());
+  std::ofstream(path) << "something else";
+  expectError([&] { Dataset::records(path); }, ErrorCode::kInvalidArgument, "not a file of popdist records");
+  std::ofstream(path, std::ios::trunc).flush();
+  expectError([&] { Dataset::records(path); }, ErrorCode::kInvalidArgument, "it has no content");
+  expectError([&] { Dataset::records(dir.path()); }, ErrorCode::kInvalidArgument, "directory");
+  writeRecords(counting(10), path);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+  expectError([&] { Dataset::records(path); }, ErrorCode::kDataLoss,
+              "its header says 10 records of 12 bytes");
+}
+
+TEST(RecordsHeader, IsReadAsItWasWritten) {
+  const RecordsHeader header{{{"a name", Type::kBfloat16, {2, 3}}, {"b", Type::kBool, {}}}, 7};
+  const auto read = parseRecordsHeader(textOf(header).value() + "rest", "file");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read.value().spec, header.spec);
+  EXPECT_EQ(read.value().elements, 7U);
+}
+
+TEST(RecordsHeader, LinesThatAreWrongAreShown) {
+  const auto error = [](const std::string& text) {
+    return parseRecordsHeader("POPDIST RECORDS 1\n" + text, "file").status().message();
+  };
+  EXPECT_THAT(error("elements -1\nend\n"), ::testing::HasSubstr("second line"));
+  EXPECT_THAT(error("elements 3\ntensor float 2 x\n"), ::testing::HasSubstr("no end"));
+  EXPECT_THAT(error("elements 3\ntensor flaot 2 x\nend\n"), ::testing::HasSubstr("'tensor flaot 2 x'"));
+  EXPECT_THAT(error("elements 3\ntensor float 2,, x\nend\n"), ::testing::HasSubstr("2,,"));
+  EXPECT_THAT(error("elements 3\nend\n"), ::testing::HasSubstr("has no tensor"));
+  EXPECT_THAT(error("elements 3\ntensor float 99999999999,99999999999 x\nend\n"),
+              ::testing::HasSubstr("exceeds"));
+  EXPECT_FALSE(textOf(RecordsHeader{{{"a\nb", Type::kFloat, {}}}, 1}).ok());
+}
+
+}  // namespace
+}  // namespace popdist::io
