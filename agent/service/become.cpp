@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -16,6 +17,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "agent/service/unix_user.h"
 #include "common/base/text.h"
@@ -38,14 +40,14 @@ void resetOomScore() {
 
 // Groups before the user, since afterwards they cannot be changed. Checks each step, and that there is no way
 // back.
-Status dropTo(const UnixUser& user) {
+Status dropTo(const Login& login) {
+  const UnixUser& user = login.user;
   if (::geteuid() != 0) {
     if (user.uid == ::getuid() && user.uid == ::geteuid()) return {};
     return failedPrecondition("only root can run jobs of " + inQuotes(user.name) +
                               ", and this process runs as user " + std::to_string(::geteuid()));
   }
-  POP_ASSIGN_OR_RETURN(const std::vector<gid_t> groups, groupsOf(user));
-  if (::setgroups(groups.size(), groups.data()) != 0)
+  if (::setgroups(login.groups.size(), login.groups.data()) != 0)
     return errnoStatus("setting the groups of user " + user.name, errno);
   if (::setresgid(user.gid, user.gid, user.gid) != 0)
     return errnoStatus("switching to group " + std::to_string(user.gid), errno);
@@ -111,13 +113,14 @@ int execute(const UnixUser& user, const std::vector<std::string>& command) {
               error == ENOENT ? contract::kExitNotFound : contract::kExitCannotExecute);
 }
 
-Status become(const UnixUser& user, pid_t parent) {
+Status become(const Login& login, pid_t parent) {
+  const UnixUser& user = login.user;
   const bool for_many_users = ::geteuid() == 0;
-  POP_RETURN_IF_ERROR(checkNotRootByAnotherName(user));  // it was looked up anew
+  POP_RETURN_IF_ERROR(checkNotRootByAnotherName(user));  // it may have been looked up anew
   ::setsid();                                            // fails where we lead one already
   resetOomScore();
   ::umask(kUmask);
-  POP_RETURN_IF_ERROR(dropTo(user));
+  POP_RETURN_IF_ERROR(dropTo(login));
   POP_RETURN_IF_ERROR(dieWithParent(parent));
   if (for_many_users) POP_RETURN_IF_ERROR(haveOwnKeyring(user));
   if (::close_range(3, ~0U, 0) != 0) return errnoStatus("closing descriptors", errno);
@@ -125,17 +128,29 @@ Status become(const UnixUser& user, pid_t parent) {
   return {};
 }
 
+// Who runs no jobs of others keeps the groups that it has.
+Result<Login> loginFor(const std::vector<std::string>& words) {
+  if (words.size() > 1) return loginOf(words);
+  if (::geteuid() == 0) return lookUpLogin(words.front());
+  POP_ASSIGN_OR_RETURN(UnixUser user, lookUpUser(words.front()));
+  return Login{std::move(user), {}};
+}
+
 }  // namespace
 
 int runBecome(const std::vector<std::string>& arguments) {
-  if (arguments.size() < 4 || arguments[2] != "--") return fail("usage: become USER PARENT_PID -- PROGRAM …");
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  if (dashes - arguments.begin() < 2 || arguments.end() - dashes < 2)
+    return fail("usage: become USER PARENT_PID [WHAT IS KNOWN OF THE USER] -- PROGRAM …");
   const Result<std::int64_t> parent = parseInteger(arguments[1]);
   if (!parent.ok()) return fail("PARENT_PID: " + parent.status().message());
-  const Result<UnixUser> user = lookUpUser(arguments[0]);
-  if (!user.ok()) return fail(user.status().message());
-  const Status done = become(user.value(), static_cast<pid_t>(parent.value()));
+  std::vector<std::string> words{arguments[0]};
+  words.insert(words.end(), arguments.begin() + 2, dashes);
+  const Result<Login> login = loginFor(words);
+  if (!login.ok()) return fail(login.status().message());
+  const Status done = become(login.value(), static_cast<pid_t>(parent.value()));
   if (!done.ok()) return fail(done.message());
-  return execute(user.value(), {arguments.begin() + 3, arguments.end()});
+  return execute(login.value().user, {dashes + 1, arguments.end()});
 }
 
 }  // namespace pop::agent

@@ -55,10 +55,14 @@ void JobProcess::kill() {
 }
 
 Result<JobProcess> startJobProcess(const std::string& user, const std::vector<std::string>& command,
-                                   const std::string& agent, ZombieReaper& zombies) {
+                                   const std::string& agent, ZombieReaper& zombies,
+                                   const std::optional<Login>& login) {
   POP_ASSIGN_OR_RETURN(auto streams, sys::socketPair());
   POP_ASSIGN_OR_RETURN(sys::Pipe errors, sys::makePipe());
-  std::vector<std::string> words{agent, "become", user, std::to_string(::getpid()), "--"};
+  std::vector<std::string> words{agent, "become", user, std::to_string(::getpid())};
+  const std::vector<std::string> known = login ? wordsOf(*login) : std::vector<std::string>{user};
+  words.insert(words.end(), known.begin() + 1, known.end());
+  words.emplace_back("--");
   words.insert(words.end(), command.begin(), command.end());
   JobProcess process;
   process.reaper_ = &zombies;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/service/unix_user.h"
 #include "agent/service/zombie_reaper.h"
 #include "common/base/status.h"
 #include "common/os/helper_program.h"
@@ -52,7 +53,8 @@ class JobProcess {
 
  private:
   friend Result<JobProcess> startJobProcess(const std::string& user, const std::vector<std::string>& command,
-                                            const std::string& agent, ZombieReaper& zombies);
+                                            const std::string& agent, ZombieReaper& zombies,
+                                            const std::optional<Login>& login);
   std::optional<int> killAndReap();
 
   ZombieReaper* reaper_ = nullptr;
@@ -66,7 +68,9 @@ class JobProcess {
 /// process needs neither a fork nor the libraries of a name service. If the switch to the user fails, the
 /// process ends with a line on stderr. `zombies` outlives the process's object. Call it on a thread that
 /// lives as long as this process: the kernel treats the end of the thread as the end of the parent.
+/// `login`: the user as it is known already; else the process looks it up.
 Result<JobProcess> startJobProcess(const std::string& user, const std::vector<std::string>& command,
-                                   const std::string& agent, ZombieReaper& zombies);
+                                   const std::string& agent, ZombieReaper& zombies,
+                                   const std::optional<Login>& login = std::nullopt);
 
 }  // namespace pop::agent

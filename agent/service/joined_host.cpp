@@ -38,7 +38,7 @@ JoinedHost::JoinedHost(os::EpollLoop& loop, Admission& admission, JoinSettings s
              .order = [this](std::string_view order) { obey(order); },
              .closed = [this] { closed(); },
              .written = [this] { look(); }}),
-      runners_(loop, admission, directories_, {settings_.link.agent, settings_.runner},
+      runners_(loop, admission, directories_, {settings_.link.agent, settings_.runner, settings_.known},
                {.report = [this](const v1::HostReport& state) { report(state); },
                 .said = [this](const v1::RunnerKey& key, std::string_view report) { said(key, report); }}) {}
 

@@ -24,6 +24,7 @@ struct JoinSettings {
   v1::HostJoins inventory;  ///< of takeInventory()
   std::string state;        ///< the directory
   std::string runner;       ///< popdist-runner
+  KnownLogin known;         ///< of jobs' users
 };
 
 /// Lives on the loop's thread.

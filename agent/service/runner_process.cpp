@@ -27,7 +27,7 @@ Result<std::unique_ptr<RunnerProcess>> RunnerProcess::start(os::EpollLoop& loop,
                                                             std::string_view order, Events events) {
   POP_ASSIGN_OR_RETURN(JobProcess process,
                        startJobProcess(command.user, {command.program, "--directory", command.directory},
-                                       command.agent, zombies));
+                                       command.agent, zombies, command.login));
   std::unique_ptr<RunnerProcess> runner(new RunnerProcess(loop, std::move(process), std::move(events)));
   runner->stream_->send(order);
   return runner;

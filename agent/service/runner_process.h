@@ -17,9 +17,10 @@
 namespace pop::agent {
 
 struct RunnerCommand {
-  std::string user;     ///< the Unix user
-  std::string agent;    ///< popdist-agent
-  std::string program;  ///< popdist-runner
+  std::string user;            ///< the Unix user
+  std::optional<Login> login;  ///< of the user, if it is known
+  std::string agent;           ///< popdist-agent
+  std::string program;         ///< popdist-runner
   std::string directory;
 };
 

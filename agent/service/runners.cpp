@@ -108,7 +108,8 @@ Status Runners::run(const RunnerId& id, Role role, const std::string& user, std:
   POP_ASSIGN_OR_RETURN(
       std::unique_ptr<RunnerProcess> process,
       RunnerProcess::start(
-          loop_, reaper_, {user, programs_.agent, programs_.runner, directories_.pathOf(id)}, encoded,
+          loop_, reaper_,
+          {user, programs_.known(user), programs_.agent, programs_.runner, directories_.pathOf(id)}, encoded,
           {.report = [this, id](bool is_up, std::string_view report) { said(id, is_up, report); },
            .ended = [this, id](const RunnerEnd& end) { ended(id, end); }}));
   if (is_paused_) process->pause();

@@ -25,6 +25,7 @@ namespace v1 = ::popdist::v1;
 struct RunnerPrograms {
   std::string agent;   ///< popdist-agent
   std::string runner;  ///< popdist-runner
+  KnownLogin known;    ///< of jobs' users
 };
 
 /// Lives on the loop's thread. Kills all runners when it goes.

@@ -13,6 +13,7 @@
 
 #include "agent/service/command_options.h"
 #include "agent/service/join_options.h"
+#include "agent/service/known_users.h"
 #include "agent/service/reload.h"
 #include "agent/service/service.h"
 #include "common/base/text.h"
@@ -81,9 +82,11 @@ class Serving {
       : options_(options),
         self_(self),
         reload_(loop_, [this](const std::stop_token& stop) { return readAgain(stop); }),
-        service_(
-            loop_, Admission(std::move(users), self, makeJobToken), sys::ownProgram("popdist-agent"),
-            {.own_name = options.tls_directory.empty() ? self.name : "", .spares = {.most = options.spares}}),
+        known_(loop_, lookUpLogin),
+        service_(loop_, Admission(std::move(users), self, makeJobToken), sys::ownProgram("popdist-agent"),
+                 {.own_name = options.tls_directory.empty() ? self.name : "",
+                  .spares = {.most = options.spares},
+                  .known = [this](const std::string& user) { return known_.find(user); }}),
         server_(loop_,
                 {.run = [this](std::shared_ptr<wire::ServedCall> call) { service_.accept(std::move(call)); },
                  .describe = [this](const std::string& peer) { return service_.describe(peer); },
@@ -116,6 +119,7 @@ class Serving {
     if (options_.join.controller.empty()) return {};
     POP_ASSIGN_OR_RETURN(JoinSettings settings,
                          joinSettings(options_.join, options_.tls_directory, self_, port));
+    settings.known = [this](const std::string& user) { return known_.find(user); };
     joined_.emplace(loop_, service_.admission(), std::move(settings),
                     [this](const std::string& job_id) { return service_.runsJob(job_id); });
     return joined_->start();
@@ -126,6 +130,7 @@ class Serving {
               (joined_ ? " and " + counted(joined_->runningRunners(), "runner") : "") + ": signal " +
               std::to_string(signal.number));
     reload_.stop();
+    known_.stop();
     server_.sayStopping();
     const auto left = std::make_shared<int>(joined_ ? 2 : 1);
     const auto stopped = [this, left] {
@@ -149,6 +154,7 @@ class Serving {
   }
 
   void use(Result<UsersFile> users, Result<HostTls> tls) {
+    known_.forget();  // before idle processes are started anew
     if (users.ok()) {
       service_.setUsers(std::move(*users));
       log::info("reloaded the users file");
@@ -168,7 +174,8 @@ class Serving {
   const ServeOptions options_;
   const UnixUser self_;
   os::EpollLoop loop_;
-  Reload reload_;  ///< goes after those whose clients wait for a last word
+  Reload reload_;  ///< goes after those whose clients wait for a last word, as the next one
+  KnownUsers known_;
   Service service_;
   std::optional<JoinedHost> joined_;
   wire::AgentServer server_;

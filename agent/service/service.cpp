@@ -68,7 +68,7 @@ Service::Service(os::EpollLoop& loop, Admission admission, std::string agent, Se
       settings_(std::move(settings)),
       reaper_(loop),
       spares_(loop, settings_.spares, [this](const std::string& user) {
-        return startJobProcess(user, {agent_, "--stdio", "--wait"}, agent_, reaper_);
+        return startJobProcess(user, {agent_, "--stdio", "--wait"}, agent_, reaper_, settings_.known(user));
       }) {}
 
 Service::~Service() {

@@ -22,6 +22,7 @@ namespace pop::agent {
 struct ServiceSettings {
   std::string own_name;  ///< as the certificate of a launcher on this host without TLS; empty: TLS tells
   SparesSettings spares;
+  KnownLogin known;  ///< of jobs' users
 };
 
 class Service {

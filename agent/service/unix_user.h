@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,24 @@ Status checkNotRootByAnotherName(const UnixUser& user);
 
 /// All groups of `user`, including the primary group.
 Result<std::vector<gid_t>> groupsOf(const UnixUser& user);
+
+/// A user and all its groups: what a process needs to become it.
+struct Login {
+  UnixUser user;
+  std::vector<gid_t> groups;
+
+  friend bool operator==(const Login&, const Login&) = default;
+};
+
+/// kFailedPrecondition: it is root by another name.
+Result<Login> lookUpLogin(const std::string& name);
+
+/// As words of a command line, the name first, and back.
+std::vector<std::string> wordsOf(const Login& login);
+Result<Login> loginOf(const std::vector<std::string>& words);
+
+/// None: nobody has looked it up lately.
+using KnownLogin = std::function<std::optional<Login>(const std::string& name)>;
 
 using UserLookup = std::function<Result<UnixUser>(const std::string& name)>;
 

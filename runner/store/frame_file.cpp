@@ -62,11 +62,9 @@ bool FrameFile::hasMore() const {
 }
 
 Status FrameFile::load(std::size_t bytes) {
-  // Not more memory than there is file, whatever a header says.
-  if (bytes > kChunkBytes) {
-    const std::uint64_t size = sizeOf(file_.get());
-    bytes = std::min<std::uint64_t>(bytes, size > position_ ? size - position_ : 0);
-  }
+  // Not more memory than there is file, whatever a header says; most jobs write a few hundred bytes.
+  const std::uint64_t size = sizeOf(file_.get());
+  bytes = std::min<std::uint64_t>(bytes, size > position_ ? size - position_ : 0);
   if (buffer_.size() < bytes) buffer_.resize(bytes);
   start_ = end_ = 0;
   while (end_ < bytes) {

@@ -17,8 +17,9 @@ class ServiceOfAUser : public ServiceTest {
   }
 
   void serveAsNobody(const std::string& options) {
-    const TestHosts::Output started = hosts.run(0, asNobody(POP_BIN_DIR "/popdist-agent serve " + options) +
-                                                       " >/tmp/agent.log 2>&1 </dev/null & echo $!");
+    const TestHosts::Output started =
+        hosts.run(0, asNobody(POP_BIN_DIR "/popdist-agent serve --spares 0 " + options) +
+                         " >/tmp/agent.log 2>&1 </dev/null & echo $!");
     pid_ = started.text.substr(0, started.text.find('\n'));
     ASSERT_TRUE(waitForLog(0, "listening at")) << logOf(0);
   }

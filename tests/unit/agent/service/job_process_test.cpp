@@ -40,6 +40,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::reaperLoop;
+using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 using testing::zombies;
 
@@ -135,6 +136,19 @@ TEST(JobProcess, HasTheGroupsOfItsUserOnly) {
   std::set<std::string> actual;
   for (const std::string& group : split(lineOf(shell("id -G")), ' ')) actual.insert(group);
   EXPECT_EQ(actual, expected);
+}
+
+TEST(JobProcess, IsNotLookedUpWhenItIsKnown) {
+  Login login{.user = jobUser(), .groups = {jobUser().gid, 54321}};
+  login.user.home = "/usr";
+  Result<JobProcess> process =
+      startJobProcess(jobUser().name, {"/bin/sh", "-c", "pwd; id -G"}, kAgent, zombies(), login);
+  ASSERT_TRUE(process.ok());
+  const std::string said = readAll(process->stream().get());
+  EXPECT_THAT(said, StartsWith("/usr\n"));
+  if (::geteuid() == 0) {
+    EXPECT_EQ(lineOf(said), "/usr\n" + std::to_string(jobUser().gid) + " 54321");
+  }
 }
 
 TEST(JobProcess, HasTheEnvironmentOfALoginAndNothingOfOurs) {
