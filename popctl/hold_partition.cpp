@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <thread>
 
 #include "common/base/text.h"
 #include "common/sys/random_name.h"
@@ -41,7 +40,7 @@ Status removeOnceReached(PodsClient& client, const std::string& partition) {
     Status removed = removePartition(client, partition, deadline);
     const bool may_be_back = removed.code() == Code::kUnavailable;
     if (!may_be_back || std::chrono::steady_clock::now() + kUntilNextAttempt >= deadline) return removed;
-    std::this_thread::sleep_for(kUntilNextAttempt);
+    client.waitForNextAttempt();
   }
 }
 

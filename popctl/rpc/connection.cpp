@@ -143,6 +143,11 @@ bool neverConnected(const grpc::Status& status) {
 Connection::Connection(Server which)
     : server(std::move(which)), channel(channelTo(server)), stub(v1::Controller::NewStub(channel)) {}
 
+void waitWhileConnecting(Connection& connection, std::chrono::milliseconds pause) {
+  grpc::Channel& channel = *connection.channel;
+  channel.WaitForStateChange(channel.GetState(true), std::chrono::system_clock::now() + pause);
+}
+
 Status fromGrpc(const grpc::Status& status, const Server& server) {
   if (status.ok()) return {};
   const Code code = codeOf(status.error_code());
