@@ -7,7 +7,7 @@
 #include <grpcpp/support/client_interceptor.h>
 #include <poll.h>
 
-#include <array>
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -61,18 +61,27 @@ std::vector<std::string> lookUp(const std::string& text) {
   return all;
 }
 
+// "127.0.0.1:80" as IPv6 writes it: "[::ffff:127.0.0.1]:80".
+std::string mappedToIpv6(const std::string& numeric) {
+  if (numeric.front() == '[') return numeric;
+  const std::size_t colon = numeric.rfind(':');
+  return "[::ffff:" + numeric.substr(0, colon) + ']' + numeric.substr(colon);
+}
+
 // gRPC takes one name, or several numeric addresses of one kind, which it tries in their order.
 std::string targetOf(const std::string& address) {
   if (address.starts_with("unix:")) return address;
   const std::vector<std::string> places = split(address, ',');
   if (places.size() == 1) return "dns:///" + address;
-  std::array<std::vector<std::string>, 2> found;  // IPv4, IPv6
+  std::vector<std::string> found;
   for (const std::string& place : places) {
-    for (const std::string& numeric : lookUp(place)) found[numeric.front() == '[' ? 1 : 0].push_back(numeric);
+    for (std::string& numeric : lookUp(place)) found.push_back(std::move(numeric));
   }
-  if (!found[0].empty()) return "ipv4:" + join(found[0], ",");
-  if (!found[1].empty()) return "ipv6:" + join(found[1], ",");
-  return "dns:///" + places.front();  // gRPC says what is wrong with it
+  if (found.empty()) return "dns:///" + places.front();  // gRPC says what is wrong with it
+  const auto isIpv4 = [](const std::string& numeric) { return numeric.front() != '['; };
+  if (std::all_of(found.begin(), found.end(), isIpv4)) return "ipv4:" + join(found, ",");
+  for (std::string& numeric : found) numeric = mappedToIpv6(numeric);
+  return "ipv6:" + join(found, ",");
 }
 
 grpc::ChannelArguments argumentsFor(const Server& server) {
