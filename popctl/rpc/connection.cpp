@@ -141,6 +141,14 @@ Code codeOf(grpc::StatusCode code) {
   return code == grpc::StatusCode::UNAUTHENTICATED ? Code::kPermissionDenied : static_cast<Code>(code);
 }
 
+// What popdistd does with a connection by its socket that it does not take.
+bool wasClosedUnheard(const grpc::Status& status, const Server& server) {
+  return status.error_code() == grpc::StatusCode::UNAVAILABLE && server.address.starts_with("unix:") &&
+         (status.error_message().find("Broken pipe") != std::string::npos ||
+          status.error_message().find("reset by peer") != std::string::npos ||
+          status.error_message().find("ocket closed") != std::string::npos);
+}
+
 // "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to connect …"
 bool neverConnected(const grpc::Status& status) {
   const std::string& words = status.error_message();
@@ -168,6 +176,9 @@ Status fromGrpc(const grpc::Status& status, const Server& server) {
                                                            : " without TLS") +
                       " (" + server.options + "): " + words};
   }
+  if (wasClosedUnheard(status, server))
+    return {code, "popdistd has closed the connection by " + server.address +
+                      ": it is ending, or its log says why it refuses you: " + words};
   if (code == Code::kDeadlineExceeded)
     return {code, "no answer from " + server.address + " within " + server.timeout_option};
   return {code, words.empty() ? "popdistd at " + server.address + " gave no reason" : words};
