@@ -169,6 +169,9 @@ Status fromGrpc(const grpc::Status& status, const Server& server) {
   if (status.ok()) return {};
   const Code code = codeOf(status.error_code());
   const std::string& words = status.error_message();
+  if (wasClosedUnheard(status, server))
+    return {code, "popdistd has closed the connection by " + server.address +
+                      ": it is ending, or its log says why it refuses you: " + words};
   if (code == Code::kUnavailable && neverConnected(status)) {
     return {code, "popdistd cannot be reached at " + server.address +
                       (server.address.starts_with("unix:") ? ""
@@ -176,9 +179,6 @@ Status fromGrpc(const grpc::Status& status, const Server& server) {
                                                            : " without TLS") +
                       " (" + server.options + "): " + words};
   }
-  if (wasClosedUnheard(status, server))
-    return {code, "popdistd has closed the connection by " + server.address +
-                      ": it is ending, or its log says why it refuses you: " + words};
   if (code == Code::kDeadlineExceeded)
     return {code, "no answer from " + server.address + " within " + server.timeout_option};
   return {code, words.empty() ? "popdistd at " + server.address + " gave no reason" : words};
