@@ -82,7 +82,7 @@ _arguments -S -A '-*' \
   '--follow[with --logs: go on until the job ends]' \
   '-f[with --logs: go on until the job ends]' \
   '--cancel=[end a detached job; a second time: kill it]:ID: ' \
-  '--controller=[have popdistd there run the job; without --detach, show it: Ctrl-C ends it, and it outlives the terminal]:HOST\:PORT: ' \
+  '--controller=[have popdistd there run the job; without --detach, show it: Ctrl-C ends it, and it outlives the terminal]:HOST\:PORT[,...]: ' \
   '--controller-tls=[with --controller: ca.pem, and user-NAME.pem with its key: your certificate]:DIR:_files -/' \
   '--num-hosts=[with --controller and without --host: how many hosts popdistd chooses]:N: ' \
   '--priority=[with --controller: jobs with a higher one start first]:N: ' \

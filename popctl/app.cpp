@@ -23,6 +23,7 @@
 #include "popctl/show_job.h"
 #include "popctl/submit.h"
 #include "popctl/token_file.h"
+#include "popctl/vipu_key_file.h"
 #include "popctl/vipu_names.h"
 
 namespace pop::popctl {
@@ -170,7 +171,8 @@ std::chrono::milliseconds timeoutOf(const Command& command) {
 Surroundings ownSurroundings() {
   return {.variable = [](const char* name) { return std::getenv(name); },
           .file = [](const std::string& path) { return sys::readFile(path); },
-          .listens = [](const std::string& path) { return sys::connectPath(path).ok(); }};
+          .listens = [](const std::string& path) { return sys::connectPath(path).ok(); },
+          .check_private = checkKeyIsPrivate};
 }
 
 int runApp(const std::string& program, const std::vector<std::string>& arguments) {

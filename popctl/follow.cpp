@@ -2,7 +2,6 @@
 #include "popctl/follow.h"
 
 #include <cstdio>
-#include <thread>
 #include <utility>
 
 #include "common/base/text.h"
@@ -17,9 +16,9 @@ Status withReconnects(ControllerClient& client,
   while (true) {
     reconnects.began(SteadyClock::now());
     const Status how = attempt([&reconnects] { reconnects.received(); });
-    if (!isLost(how) || !reconnects.goesOn(SteadyClock::now())) return how;
+    if (!isLost(how) || !reconnects.goesOn(SteadyClock::now(), client.isConnecting())) return how;
     if (reconnects.isNews()) std::fputs(reconnectingText(client.server()).c_str(), stderr);
-    std::this_thread::sleep_for(kUntilNextAttempt);
+    client.waitForNextAttempt();
   }
 }
 

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <thread>
 
 #include "common/base/text.h"
 #include "common/sys/random_name.h"
@@ -41,14 +40,15 @@ Status removeOnceReached(PodsClient& client, const std::string& partition) {
     Status removed = removePartition(client, partition, deadline);
     const bool may_be_back = removed.code() == Code::kUnavailable;
     if (!may_be_back || std::chrono::steady_clock::now() + kUntilNextAttempt >= deadline) return removed;
-    std::this_thread::sleep_for(kUntilNextAttempt);
+    client.waitForNextAttempt();
   }
 }
 
 void removeIfAsked(const HoldOptions& options, PodsClient& client, const JobPartition& partition) {
   if (!options.remove || !partition.made) return;
   const Status removed = removeOnceReached(client, partition.id);
-  if (!removed.ok())
+  const bool has_gone = options.only_remove && removed.code() == Code::kNotFound;  // by popdistd itself
+  if (!removed.ok() && !has_gone)
     std::fprintf(stderr, "poprun: partition %s is not removed: %s\n", printable(partition.id).c_str(),
                  printable(removed.message()).c_str());
 }
@@ -59,6 +59,7 @@ Result<Held> attempt(const HoldOptions& options, PodsClient& client, const std::
   request.set_partition(partition.id);
   request.set_holder(options.holder);
   request.set_token(token);
+  request.set_remove(options.remove && partition.made);
   auto hold = std::make_unique<PartitionHold>(client, request);
   const Status held = hold->waitUntilHeld();
   if (held.ok()) return Held{.partition = std::move(partition), .hold = std::move(hold)};

@@ -28,6 +28,8 @@ struct Surroundings {
   std::function<Result<std::string>(const std::string& path)> file;  ///< kNotFound: there is none
   /// Whether somebody listens at the socket of this path; null: nobody ever does.
   std::function<bool(const std::string& path)> listens = nullptr;
+  /// Ok, or who can read the file of this path besides its owner; null: nobody looks.
+  std::function<Status(const std::string& path)> check_private = nullptr;
 };
 
 /// kInvalidArgument names the option, variable or line. kUnavailable: `--server local`, and there is none.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popctl/submit.h"
 
+#include <chrono>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include "common/contract/exit_code.h"
@@ -65,12 +67,22 @@ Result<v1::SubmitRequest> requestOf(const Options& options, const model::JobSpec
   return request;
 }
 
-Result<v1::SubmitReply> submitted(ControllerClient& client, const v1::SubmitRequest& request) {
+// Tries for --reconnect, and not past a --timeout that was given.
+Result<v1::SubmitReply> submitted(const Command& command, ControllerClient& client,
+                                  const v1::SubmitRequest& request) {
+  using WallClock = std::chrono::system_clock;
+  std::optional<WallClock::time_point> until;
+  if (command.common.timeout_s) until = WallClock::now() + timeoutOf(command);
   v1::SubmitReply reply;
-  POP_RETURN_IF_ERROR(withReconnects(client, [&](const std::function<void()>&) -> Status {
-    POP_ASSIGN_OR_RETURN(reply, client.submit(request));
-    return {};
-  }));
+  Status last;
+  const Status how = withReconnects(client, [&](const std::function<void()>&) -> Status {
+    Result<v1::SubmitReply> now = client.submit(request, until);
+    if (now.ok()) reply = std::move(*now);
+    // Why it could not be reached says more than that the time is over.
+    if (now.code() == Code::kDeadlineExceeded && !last.ok()) return {now.code(), last.message()};
+    return last = now.status();
+  });
+  if (!how.ok()) return how;
   return reply;
 }
 
@@ -102,7 +114,7 @@ int submit(Command command, const ServerSettings& settings, const Options& optio
   if (!request.ok()) return refusal(failed(command, request.status()));
   request->set_allocation(command.submit.allocation);
   ControllerClient client(std::move(*server), timeoutOf(command));
-  const Result<v1::SubmitReply> reply = submitted(client, request.value());
+  const Result<v1::SubmitReply> reply = submitted(command, client, request.value());
   if (!reply.ok()) return refusal(failed(command, reply.status()));
   const v1::JobInfo& job = reply.value().job();
   if (!options.detached.detach) return show(command, options, client, request.value(), job);

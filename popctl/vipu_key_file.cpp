@@ -36,6 +36,16 @@ Status checkVipuKeyFile(const std::string& user) {
   return errnoStatus("the key's file " + name + " cannot be written here", errno);
 }
 
+Status checkKeyIsPrivate(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return errnoStatus("looking at it", errno);
+  const mode_t others = S_IRWXO | (status.st_uid == 0 ? 0U : S_IRWXG);
+  if (!S_ISREG(status.st_mode) || (status.st_mode & others) == 0) return {};
+  return {
+      Code::kPermissionDenied,
+      "others can read the key in it: chmod 600, and make a new one (popctl create user NAME --vipu-key)"};
+}
+
 Result<std::string> writeVipuKeyFile(const ::popdist::v1::CreateUserReply& reply,
                                      const std::string& address) {
   const std::string name = fileOf(reply.api_user_id());

@@ -79,6 +79,14 @@ Result<VipuConfig> readConfig(const VipuWords& words, const Surroundings& here) 
   return parseVipuConfig(text.value(), path);
 }
 
+// As for a token's file.
+Status checkKeyFile(const VipuWords& words, const Surroundings& here) {
+  if (!here.check_private) return {};
+  const std::string path = words.config.empty() ? kSystemFile : words.config;
+  const Status is_private = here.check_private(path);
+  return is_private.ok() ? is_private : Status(is_private.code(), path + ": " + is_private.message());
+}
+
 }  // namespace
 
 bool isVipuName(std::string_view program) {
@@ -129,7 +137,10 @@ Result<ServerSettings> vipuServerSettings(const VipuWords& words, CommonOptions 
     if (host.empty() || host == config.host) {
       if (port.empty()) port = config.port;
       if (said.user_id.empty()) said.user_id = config.user_id;
-      if (said.access_key.empty()) said.access_key = config.access_key;
+      if (said.access_key.empty() && !config.access_key.empty()) {
+        POP_RETURN_IF_ERROR(checkKeyFile(words, here));
+        said.access_key = config.access_key;
+      }
     }
     if (host.empty()) host = config.host;
   }

@@ -113,8 +113,10 @@ void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
   app.add_flag(
       "--dev", options.dev,
       "for one machine: makes certificates and starts an agent service of its own; says how to use it");
-  app.add_flag("--insecure", options.insecure,
-               "allows root to serve without TLS: every user of this host can then run jobs as root");
+  app.add_flag(
+      "--insecure", options.insecure,
+      "allows root to serve without TLS: every user of this host can then run jobs as root; and etcd "
+      "elsewhere without TLS: who reaches it can, too");
   app.add_option("--log-level", words.log_level, "what is said on stderr")
       ->check(CLI::IsMember({"warning", "info", "debug"}))
       ->type_name("")
@@ -151,7 +153,9 @@ Status readEtcd(const Words& words, DaemonOptions& options) {
   if (etcd.peer_host.empty()) etcd.peer_host = options.advertised_host;
   if (words.etcd.empty()) return {};
   for (const std::string& address : split(words.etcd, ',')) {
-    POP_RETURN_IF_ERROR(os::parsePlace("--etcd", address).status());
+    if (!os::parsePlace("--etcd", address).ok() || address.find("//") != std::string::npos)
+      return invalidArgument("--etcd: " + inQuotes(address) +
+                             " is not HOST:PORT, such as head1:2379 (TLS is by --etcd-tls)");
     etcd.addresses.push_back(address);
   }
   while (etcd.prefix.ends_with('/')) etcd.prefix.pop_back();

@@ -19,6 +19,7 @@
 #include "popdistd/store/etcd_store.h"
 #include "popdistd/store/state_directory.h"
 #include "popdistd/systemd.h"
+#include "popdistd/web/http_server.h"
 
 namespace pop::popdistd {
 namespace {
@@ -65,15 +66,12 @@ class Follower {
 
   Status start() {
     POP_ASSIGN_OR_RETURN(std::optional<tls::TlsFiles> files, certificatesOf(options_));
-    POP_ASSIGN_OR_RETURN(no_leader_, NoLeaderServer::start(std::move(files)));
+    POP_ASSIGN_OR_RETURN(no_leader_, NoLeaderServer::start(files));
     const os::Place no_leader{"127.0.0.1", no_leader_->port()};
     POP_RETURN_IF_ERROR(listen(
         "--listen", options_.listen, rpc_,
         [this, no_leader] { return leader_ ? placeOf(leader_->address()) : no_leader; }, no_leader));
-    if (!options_.http) return {};
-    return listen(
-        "--http", *options_.http, http_,
-        [this] { return leader_ ? placeOf(leader_->http_address()) : std::nullopt; }, std::nullopt);
+    return options_.http ? startHttp(std::move(files)) : Status();
   }
 
   /// Null: it was told to end.
@@ -98,6 +96,22 @@ class Follower {
   }
 
  private:
+  // While nobody leads, all requests are answered with why.
+  Status startHttp(std::optional<tls::TlsFiles> files) {
+    const auto nobody = [](const Peer&, const Credentials&) {
+      return Result<Caller>(unavailable("no popdistd leads"));
+    };
+    POP_ASSIGN_OR_RETURN(
+        no_leader_http_,
+        HttpServer::start(
+            loop_, [this](const auto& exchange) { exchange->answer(errorAnswer(unavailable(reason_))); },
+            {.address = "127.0.0.1", .port = 0, .tls = std::move(files), .identify = nobody}));
+    const os::Place no_leader{"127.0.0.1", no_leader_http_->port()};
+    return listen(
+        "--http", *options_.http, http_,
+        [this, no_leader] { return leader_ ? placeOf(leader_->http_address()) : no_leader; }, no_leader);
+  }
+
   Status listen(const std::string& option, const os::Place& place, std::unique_ptr<PassThrough>& to,
                 PassThrough::Target target, const std::optional<os::Place>& otherwise) {
     POP_RETURN_IF_ERROR(checkListening(option, place, options_, ::geteuid()));
@@ -122,8 +136,8 @@ class Follower {
           "same --advertise or --peer-address");
     if (leader) {
       const std::string name = printable(leader->address());
-      no_leader_->setReason("the popdistd that leads, " + name +
-                            ", does not answer; another takes over within seconds, so try again");
+      setReason("the popdistd that leads, " + name +
+                ", does not answer; another takes over within seconds, so try again");
       return log::info("popdistd follows: " + name + " leads");
     }
     noLeader(problem.ok() ? "no popdistd leads at the moment (etcd at " + etcd.servers().text() + ')'
@@ -131,14 +145,21 @@ class Follower {
   }
 
   void noLeader(const std::string& why) {
-    no_leader_->setReason(why + "; jobs go on, so try again");
+    setReason(why + "; jobs go on, so try again");
     log::warning(why);
+  }
+
+  void setReason(const std::string& why) {
+    reason_ = why;
+    no_leader_->setReason(why);
   }
 
   os::EpollLoop loop_;
   const DaemonOptions& options_;
   std::optional<v1::LeaderRecord> leader_;
+  std::string reason_ = "no popdistd leads yet; try again";
   std::unique_ptr<NoLeaderServer> no_leader_;
+  std::unique_ptr<HttpServer> no_leader_http_;
   std::unique_ptr<PassThrough> rpc_;
   std::unique_ptr<PassThrough> http_;
   std::unique_ptr<Leadership> leadership_;
@@ -150,7 +171,21 @@ std::string peerAddress(const DaemonOptions& options) {
   return placeText(options.etcd.peer_host, options.listen.port);
 }
 
+Status checkEtcd(const DaemonOptions& options) {
+  if (!options.etcd.tls_directory.empty() || options.insecure) return {};
+  for (const std::string& address : options.etcd.addresses) {
+    POP_ASSIGN_OR_RETURN(const os::Place place, os::parsePlace("--etcd", address));
+    if (!os::isLoopback(place.address))
+      return failedPrecondition(
+          "--etcd: without TLS whoever reaches " + address +
+          ", or hears it, could run jobs as any user: give the directory of this host's "
+          "certificate with --etcd-tls, or allow it with --insecure");
+  }
+  return {};
+}
+
 Result<std::optional<Lead>> waitToLead(const DaemonOptions& options) {
+  POP_RETURN_IF_ERROR(checkEtcd(options));
   POP_RETURN_IF_ERROR(sys::setUpForJobs());
   POP_ASSIGN_OR_RETURN(sys::Fd lock, takeStateDirectory(options.state_directory));
   Lead lead;

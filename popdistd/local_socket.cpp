@@ -19,6 +19,7 @@ namespace {
 constexpr mode_t kForEverybody = 0666;
 constexpr std::chrono::milliseconds kPause{100};
 constexpr int kMostAtOnce = 64;  // then others have their turn
+constexpr std::chrono::minutes kBetweenWarnings{1};
 
 Result<std::string> userOf(int connection) {
   POP_ASSIGN_OR_RETURN(const uid_t id, sys::peerUser(connection));
@@ -82,10 +83,18 @@ void LocalSocket::acceptAll() {
     const Result<std::string> user = userOf(connection->get());
     Status taken = user.status();
     if (taken.ok()) taken = accepted_(std::move(*connection), user.value());
-    if (!taken.ok())
-      log::debug("refused a connection by the local socket" +
-                 (user.ok() ? " of user " + inQuotes(user.value()) : "") + ": " + taken.message());
+    if (!taken.ok()) warn(user, taken);
   }
+}
+
+// Anybody on this machine can have it said.
+void LocalSocket::warn(const Result<std::string>& user, const Status& why) {
+  const std::string line = "refused a connection by the local socket" +
+                           (user.ok() ? " of user " + inQuotes(user.value()) : "") + ": " + why.message();
+  const Clock::time_point now = loop_.now();
+  if (warned_ && now - *warned_ < kBetweenWarnings) return log::debug(line);
+  warned_ = now;
+  log::warning(line);
 }
 
 }  // namespace pop::popdistd

@@ -21,7 +21,7 @@ std::optional<std::string> unixUserName(uid_t user);
 /// All of it on the loop's thread.
 class LocalSocket {
  public:
-  /// Takes a connection and its user. An error is logged.
+  /// Takes a connection and its user. An error is logged: a client only sees that its connection is closed.
   using Accepted = std::function<Status(sys::Fd connection, const std::string& user)>;
 
   /// Makes the file, which every user may connect to who can reach its directory, in place of one on which
@@ -41,12 +41,14 @@ class LocalSocket {
   void watch();
   void acceptAll();
   void acceptLater(const Status& why);
+  void warn(const Result<std::string>& user, const Status& why);
 
   os::EpollLoop& loop_;
   const std::string path_;
   const sys::Fd listener_;
   Accepted accepted_;
   std::optional<TimerId> pause_;
+  std::optional<Clock::time_point> warned_;
 };
 
 }  // namespace pop::popdistd

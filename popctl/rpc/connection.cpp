@@ -7,7 +7,7 @@
 #include <grpcpp/support/client_interceptor.h>
 #include <poll.h>
 
-#include <array>
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -61,18 +61,27 @@ std::vector<std::string> lookUp(const std::string& text) {
   return all;
 }
 
+// "127.0.0.1:80" as IPv6 writes it: "[::ffff:127.0.0.1]:80".
+std::string mappedToIpv6(const std::string& numeric) {
+  if (numeric.front() == '[') return numeric;
+  const std::size_t colon = numeric.rfind(':');
+  return "[::ffff:" + numeric.substr(0, colon) + ']' + numeric.substr(colon);
+}
+
 // gRPC takes one name, or several numeric addresses of one kind, which it tries in their order.
 std::string targetOf(const std::string& address) {
   if (address.starts_with("unix:")) return address;
   const std::vector<std::string> places = split(address, ',');
   if (places.size() == 1) return "dns:///" + address;
-  std::array<std::vector<std::string>, 2> found;  // IPv4, IPv6
+  std::vector<std::string> found;
   for (const std::string& place : places) {
-    for (const std::string& numeric : lookUp(place)) found[numeric.front() == '[' ? 1 : 0].push_back(numeric);
+    for (std::string& numeric : lookUp(place)) found.push_back(std::move(numeric));
   }
-  if (!found[0].empty()) return "ipv4:" + join(found[0], ",");
-  if (!found[1].empty()) return "ipv6:" + join(found[1], ",");
-  return "dns:///" + places.front();  // gRPC says what is wrong with it
+  if (found.empty()) return "dns:///" + places.front();  // gRPC says what is wrong with it
+  const auto isIpv4 = [](const std::string& numeric) { return numeric.front() != '['; };
+  if (std::all_of(found.begin(), found.end(), isIpv4)) return "ipv4:" + join(found, ",");
+  for (std::string& numeric : found) numeric = mappedToIpv6(numeric);
+  return "ipv6:" + join(found, ",");
 }
 
 grpc::ChannelArguments argumentsFor(const Server& server) {
@@ -132,6 +141,14 @@ Code codeOf(grpc::StatusCode code) {
   return code == grpc::StatusCode::UNAUTHENTICATED ? Code::kPermissionDenied : static_cast<Code>(code);
 }
 
+// What popdistd does with a connection by its socket that it does not take.
+bool wasClosedUnheard(const grpc::Status& status, const Server& server) {
+  return status.error_code() == grpc::StatusCode::UNAVAILABLE && server.address.starts_with("unix:") &&
+         (status.error_message().find("Broken pipe") != std::string::npos ||
+          status.error_message().find("reset by peer") != std::string::npos ||
+          status.error_message().find("ocket closed") != std::string::npos);
+}
+
 // "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to connect …"
 bool neverConnected(const grpc::Status& status) {
   const std::string& words = status.error_message();
@@ -143,10 +160,18 @@ bool neverConnected(const grpc::Status& status) {
 Connection::Connection(Server which)
     : server(std::move(which)), channel(channelTo(server)), stub(v1::Controller::NewStub(channel)) {}
 
+void waitWhileConnecting(Connection& connection, std::chrono::milliseconds pause) {
+  grpc::Channel& channel = *connection.channel;
+  channel.WaitForStateChange(channel.GetState(true), std::chrono::system_clock::now() + pause);
+}
+
 Status fromGrpc(const grpc::Status& status, const Server& server) {
   if (status.ok()) return {};
   const Code code = codeOf(status.error_code());
   const std::string& words = status.error_message();
+  if (wasClosedUnheard(status, server))
+    return {code, "popdistd has closed the connection by " + server.address +
+                      ": it is ending, or its log says why it refuses you: " + words};
   if (code == Code::kUnavailable && neverConnected(status)) {
     return {code, "popdistd cannot be reached at " + server.address +
                       (server.address.starts_with("unix:") ? ""

@@ -5,6 +5,7 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/support/status.h>
 
+#include <chrono>
 #include <memory>
 
 #include "common/base/status.h"
@@ -23,6 +24,11 @@ struct Connection {
   const std::shared_ptr<grpc::Channel> channel;
   const std::unique_ptr<v1::Controller::Stub> stub;
 };
+
+/// Waits before the next attempt at a connection that is lost, for `pause` or until more is known of it. gRPC
+/// goes on connecting only while somebody waits in it: a plain sleep would leave each attempt to its time
+/// limit.
+void waitWhileConnecting(Connection& connection, std::chrono::milliseconds pause);
 
 /// With the server's words; where there was none, with its address and what to check.
 Status fromGrpc(const grpc::Status& status, const Server& server);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "popctl/rpc/connection.h"
+#include "popctl/rpc/reconnects.h"
 
 namespace pop::popctl {
 namespace {
@@ -52,12 +53,23 @@ const Server& ControllerClient::server() const {
   return connection_->server;
 }
 
+void ControllerClient::waitForNextAttempt() {
+  waitWhileConnecting(*connection_, kUntilNextAttempt);
+}
+
+// A connection that has ended leaves the channel idle.
+bool ControllerClient::isConnecting() const {
+  const grpc_connectivity_state state = connection_->channel->GetState(false);
+  return state == GRPC_CHANNEL_TRANSIENT_FAILURE || state == GRPC_CHANNEL_CONNECTING;
+}
+
 // The methods differ in nothing else.
 #define POP_UNARY_(Method, request) \
   unary(*connection_, std::chrono::system_clock::now() + timeout_, &Stub::Method, request)
 
-Result<v1::SubmitReply> ControllerClient::submit(const v1::SubmitRequest& request) {
-  return POP_UNARY_(Submit, request);
+Result<v1::SubmitReply> ControllerClient::submit(const v1::SubmitRequest& request, Until until) {
+  return unary(*connection_, until.value_or(std::chrono::system_clock::now() + timeout_), &Stub::Submit,
+               request);
 }
 Result<v1::JobInfo> ControllerClient::get(const v1::JobRef& job) {
   return POP_UNARY_(Get, job);

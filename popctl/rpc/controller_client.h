@@ -30,9 +30,15 @@ class ControllerClient {
   ControllerClient& operator=(const ControllerClient&) = delete;
 
   const Server& server() const;
+
+  /// For kUntilNextAttempt, or until more is known of a connection that is lost. From any thread.
+  void waitForNextAttempt();
+  /// Whether there is no connection, and the last attempt at one has failed. From any thread.
+  bool isConnecting() const;
   Connection& connection() { return *connection_; }
 
-  Result<v1::SubmitReply> submit(const v1::SubmitRequest& request);
+  Result<v1::SubmitReply> submit(const v1::SubmitRequest& request,
+                                 std::optional<std::chrono::system_clock::time_point> until = std::nullopt);
   Result<v1::JobInfo> get(const v1::JobRef& job);
   Result<v1::ListJobsReply> list(const v1::ListJobsRequest& request);
   Result<v1::JobInfo> signal(const v1::SignalRequest& request);

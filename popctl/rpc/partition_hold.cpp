@@ -68,8 +68,9 @@ Status PartitionHold::readOnce(bool& received) {
 }
 
 bool PartitionHold::pause() {
-  std::unique_lock lock(mutex_);
-  return !changed_.wait_for(lock, kUntilNextAttempt, [this] { return stopping_; });
+  client_.waitForNextAttempt();
+  const std::scoped_lock lock(mutex_);
+  return !stopping_;
 }
 
 // Who never had it is told why at once.

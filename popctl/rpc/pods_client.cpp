@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "popctl/rpc/connection.h"
+#include "popctl/rpc/reconnects.h"
 #include "proto/popdist/v1/pods.grpc.pb.h"
 #include "proto/virmgrpc/version.grpc.pb.h"
 #include "proto/virmgrpc/vipuuser.grpc.pb.h"
@@ -69,6 +70,10 @@ const Server& PodsClient::server() const {
 
 Connection& PodsClient::connection() {
   return stubs_->connection;
+}
+
+void PodsClient::waitForNextAttempt() {
+  waitWhileConnecting(stubs_->connection, kUntilNextAttempt);
 }
 
 // The methods differ in nothing else.

@@ -35,6 +35,9 @@ class PodsClient {
   Connection& connection();
   std::chrono::milliseconds timeout() const { return timeout_; }
 
+  /// For kUntilNextAttempt, or until more is known of a connection that is lost. From any thread.
+  void waitForNextAttempt();
+
   // V-IPU's
   Result<virmgrpc::VersionReply> version();
   Result<virmgrpc::ListPartitionsReply> listPartitions(const virmgrpc::ListPartitionsRequest& request);

@@ -21,9 +21,9 @@ class Reconnects {
   void received() { lost_since_ = std::nullopt; }  ///< something has come: there is a connection
 
   /// The attempt has failed: whether to try again. A connection that has lasted was one, even if nothing
-  /// came.
-  bool goesOn(Time now) {
-    if (now - began_ >= kLasted || !lost_since_) lost_since_ = now;
+  /// came; `connects`: there was none, which may last, too.
+  bool goesOn(Time now, bool connects) {
+    if ((now - began_ >= kLasted && !connects) || !lost_since_) lost_since_ = now;
     return now - *lost_since_ < window_;
   }
 

@@ -148,7 +148,7 @@ void RecordReader::run() {
     reconnects.began(SteadyClock::now());
     Status how = readOnce(reconnects);
     if (std::optional<runner::FeedEnd> end = endAfter(how)) return finish(std::move(*end));
-    if (!reconnects.goesOn(SteadyClock::now())) {
+    if (!reconnects.goesOn(SteadyClock::now(), client_.isConnecting())) {
       const Server& server = client_.server();
       return finish({.words = "popctl: no connection to " + server.address + " for " +
                               std::to_string(server.reconnect.count()) + " s: " + how.message() +
@@ -232,8 +232,9 @@ std::optional<runner::FeedEnd> RecordReader::endAfter(Status& how) {
 }
 
 bool RecordReader::waitForNextAttempt() {
-  std::unique_lock lock(mutex_);
-  return !changed_.wait_for(lock, kUntilNextAttempt, [this] { return stopping_; });
+  client_.waitForNextAttempt();
+  const std::scoped_lock lock(mutex_);
+  return !stopping_;
 }
 
 void RecordReader::finish(runner::FeedEnd end) {

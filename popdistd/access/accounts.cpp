@@ -99,7 +99,9 @@ Result<Caller> Accounts::byVipuKey(const Credentials& credentials) const {
   if (!is_right)
     return denied("api-access-key is not that of api-user-id " + inQuotes(credentials.api_user_id) +
                   ": popctl create user NAME --vipu-key makes one");
-  return Caller{.user = user->first, .role = roleLocked(user->first), .known_by = v1::KNOWN_BY_VIPU_KEY};
+  Caller caller{.user = user->first, .role = roleLocked(user->first), .known_by = v1::KNOWN_BY_VIPU_KEY};
+  caller.key = user->second.vipu_key_digest();
+  return caller;
 }
 
 // What its user may do by now, and no more than its scope.
@@ -126,8 +128,8 @@ Result<Caller> Accounts::today(const Caller& caller) const {
   now.role = roleLocked(caller.user);
   if (caller.known_by == v1::KNOWN_BY_VIPU_KEY) {
     const auto user = users_.find(caller.user);
-    if (user == users_.end() || user->second.vipu_key_digest().empty())
-      return denied("the key of user " + inQuotes(caller.user) + " has ended");
+    if (user == users_.end() || user->second.vipu_key_digest() != caller.key)
+      return denied("the key of user " + inQuotes(caller.user) + " has ended, or there is a new one");
   }
   if (caller.token.empty()) return now;
   const auto token = tokens_.find(caller.token);

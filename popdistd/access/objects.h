@@ -15,7 +15,7 @@ inline std::string objectOf(const v1::JobRef& job) {
   return "job " + (job.id() != 0 ? std::to_string(job.id()) : job.name());
 }
 inline std::string objectOf(const v1::SubmitRequest& request) {
-  return request.name().empty() ? "" : "job " + request.name();
+  return request.name().empty() ? "a job without a name" : "job " + request.name();
 }
 inline std::string objectOf(const v1::SignalRequest& request) {
   return objectOf(request.job());

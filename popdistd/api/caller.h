@@ -21,6 +21,7 @@ struct Caller {
   v1::KnownBy known_by = v1::KNOWN_BY_NOTHING;
   std::string token;    ///< its id; empty: known by something else
   std::string session;  ///< of a browser's session: the digest of its secret
+  std::string key;      ///< of a key of V-IPU's clients: its digest
 };
 
 /// The other end of a connection, as its transport describes it.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -40,15 +41,18 @@ class ReportedValues {
     std::map<int, double> values;  ///< by instance
   };
 
+  // A sum of numbers that are near the largest double is shown as that.
   static double fold(const Of& of) {
-    double sum = 0;
+    constexpr long double kLargest = std::numeric_limits<double>::max();
+    long double sum = 0;
     double most = of.values.begin()->second;
     for (const auto& [instance, value] : of.values) {
       sum += value;
       most = std::max(most, value);
     }
     if (of.fold == contract::Fold::kMax) return most;
-    return of.fold == contract::Fold::kMean ? sum / static_cast<double>(of.values.size()) : sum;
+    if (of.fold == contract::Fold::kMean) sum /= static_cast<long double>(of.values.size());
+    return static_cast<double>(std::clamp(sum, -kLargest, kLargest));
   }
 
   std::map<std::string, Of> by_name_;

@@ -69,6 +69,15 @@ bool isFailure(const grpc::Status& status) {
   }
 }
 
+// What a server's failure says, the same for the same: gRPC names whichever lookup of a name has ended last.
+std::string reasonOf(const grpc::Status& status, const std::optional<tls::TlsFiles>& files) {
+  std::string words = printable(status.error_message());
+  if (const std::size_t begin = words.find("qtype="); begin != std::string::npos)
+    words.erase(begin, words.find(' ', begin) - begin + 1);
+  const bool may_want_tls = !files && words.find("ocket closed") != std::string::npos;
+  return words + (may_want_tls ? " (if it has TLS: --etcd-tls)" : "");
+}
+
 // gRPC connects only while somebody waits for it. Also true where connecting has failed: a call, which is not
 // sent then, says why.
 bool connects(grpc::Channel& channel, Clock::time_point deadline) {
@@ -156,7 +165,7 @@ struct EtcdClient::Calls {
       is_unknown = is_unknown || mayBeDone(status);
       // A reason says more than that time is over.
       if (why.empty() || status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED)
-        why = servers.addresses[server] + ": " + printable(status.error_message());
+        why = servers.addresses[server] + ": " + reasonOf(status, servers.tls);
       if ((attempt + 1) % stubs.size() == 0)
         std::this_thread::sleep_until(std::min(deadline, Clock::now() + kPause));
     }

@@ -96,6 +96,10 @@ PodHooks DaemonCore::podHooks() {
             const Host* const host = hosts_.find(name);
             return host != nullptr && host->info().state() == v1::HOST_DOWN;
           },
+      .has_quota =
+          [this](const std::string& allocation) {
+            return quotas_.all().contains({static_cast<int>(v1::QUOTA_ALLOCATION), allocation});
+          },
       .audit = settings_.audit};
 }
 

@@ -12,6 +12,7 @@ namespace pop::popdistd {
 namespace {
 
 constexpr std::chrono::seconds kUntilBack{30};
+constexpr std::chrono::seconds kUntilRemoved{90};  // longer than popctl tries to be back
 constexpr std::size_t kMinTokenBytes = 16;
 constexpr std::size_t kMaxTokenBytes = 128;
 constexpr std::size_t kMaxHolderBytes = 256;
@@ -73,7 +74,7 @@ Result<std::unique_ptr<Source<v1::HoldReply>>> Holds::hold(const Caller& caller,
   if (held_.contains(request.token()))
     return Status(Code::kAlreadyExists, "the token is that of another stream: make a new one");
   const std::string holder = holderOf(request.token(), caller.user, printable(request.holder()));
-  POP_RETURN_IF_ERROR(take(id, holder));
+  POP_RETURN_IF_ERROR(take(request, holder));
   expected_until_.erase(holder);
   auto held = std::make_unique<Held>(*this, request.token(), holder, std::move(ready));
   commits_.whenDurable([this, token = request.token(), id](const Status& status) {
@@ -87,11 +88,17 @@ Result<std::unique_ptr<Source<v1::HoldReply>>> Holds::hold(const Caller& caller,
   return std::unique_ptr<Source<v1::HoldReply>>(std::move(held));
 }
 
-Status Holds::take(const std::string& id, const std::string& holder) {
+Status Holds::take(const v1::HoldRequest& request, const std::string& holder) {
+  const std::string& id = request.partition();
   const vipu::Partition& partition = *partitions_.table().find(id);
   if (!partition.job.empty() && partition.job != holder)
     return failedPrecondition("partition " + inQuotes(id) + " is held by " + holderText(partition.job));
-  return partitions_.keep(partitions_.table().bind(id, holder));
+  POP_ASSIGN_OR_RETURN(vipu::Change change, partitions_.table().bind(id, holder));
+  if (request.remove()) {
+    POP_ASSIGN_OR_RETURN(const vipu::Change goes, partitions_.table().goWithHolder(id));
+    change.insert(change.end(), goes.begin(), goes.end());
+  }
+  return partitions_.keep(Result<vipu::Change>(std::move(change)));
 }
 
 void Holds::letGo(const std::string& token, const std::string& holder) {
@@ -123,6 +130,22 @@ void Holds::tick() {
     const Status done = partitions_.keep(partitions_.table().unbind(each.first));
     return done.ok() || done.code() == Code::kNotFound;
   });
+  removeLeftOver();
+}
+
+// Who ends in peace removes it.
+void Holds::removeLeftOver() {
+  std::map<std::string, Clock::time_point> left;
+  for (const auto& [id, partition] : partitions_.table().partitions()) {
+    if (tokenOf(partition.goes_with).empty() || !partition.job.empty()) continue;
+    const auto known = left_since_.find(id);
+    left[id] = known != left_since_.end() ? known->second : loop_.now();
+  }
+  left_since_ = std::move(left);
+  for (const auto& [id, since] : left_since_) {
+    if (loop_.now() - since >= kUntilRemoved)
+      static_cast<void>(partitions_.keep(partitions_.table().remove(id, false, partitions_.now())));
+  }
 }
 
 }  // namespace pop::popdistd

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Partitions that programs hold which popdistd does not run: each by a stream, while it lives. When the
 // daemon has been restarted, it keeps such a partition for half a minute, until its holder is back with its
-// token.
+// token. One that was made for its holder, which has gone without removing it, is removed after a while.
 #pragma once
 
 #include <map>
@@ -30,13 +30,15 @@ class Holds {
 
   /// Partitions have been read from the store: their holders are expected.
   void expect();
-  /// Lets those go whose holders have not come again. Call it every second.
+  /// Lets those go whose holders have not come again, and removes what was made for them. Call it every
+  /// second.
   void tick();
 
  private:
   class Held;
 
-  Status take(const std::string& partition, const std::string& holder);
+  Status take(const v1::HoldRequest& request, const std::string& holder);
+  void removeLeftOver();
   void letGo(const std::string& token, const std::string& holder);
 
   Loop& loop_;
@@ -44,6 +46,7 @@ class Holds {
   Partitions& partitions_;
   std::map<std::string, Held*> held_;                        ///< streams, by token
   std::map<std::string, Clock::time_point> expected_until_;  ///< by holder
+  std::map<std::string, Clock::time_point> left_since_;      ///< partitions whose holder has gone
 };
 
 }  // namespace pop::popdistd

@@ -181,6 +181,7 @@ std::string recordOf(const vipu::Partition& partition) {
   record.set_may_relocate(partition.may_relocate);
   record.set_ready_before_removing(static_cast<int>(partition.ready_before_removing));
   record.set_held_by(partition.job);
+  if (!tokenOf(partition.goes_with).empty()) record.set_goes_with(partition.goes_with);
   return record.SerializeAsString();
 }
 
@@ -204,7 +205,7 @@ Result<vipu::Partition> partitionOf(const StoredPartition& stored) {
   partition.ready_before_removing = static_cast<vipu::ReadyState>(record.ready_before_removing());
   partition.errors = {info.errors().begin(), info.errors().end()};
   partition.job = record.held_by();
-  if (info.goes_with_job() != 0) partition.goes_with = holderOf(info.goes_with_job());
+  partition.goes_with = info.goes_with_job() != 0 ? holderOf(info.goes_with_job()) : record.goes_with();
   partition.created = timeOf(info.created());
   partition.changed = timeOf(info.changed());
   if (jobOf(partition.job) != stored.job)

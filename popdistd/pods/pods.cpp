@@ -17,7 +17,7 @@ Pods::Pods(const Parts& parts)
       holds_(parts.loop, parts.commits, partitions_),
       leases_(partitions_, access_),
       service_({parts.commits, parts.revisions, partitions_, inventory_, holds_, parts.hooks.is_over,
-                parts.hooks.audit}),
+                parts.hooks.has_quota, parts.hooks.audit}),
       vipu_({parts.commits, partitions_, holds_, parts.hooks.cancel, parts.hooks.user_of, parts.version}) {}
 
 Status Pods::load() {

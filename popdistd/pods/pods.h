@@ -25,7 +25,8 @@ struct PodHooks {
   std::function<std::string(std::int64_t job)> user_of;  ///< empty: nobody knows it
   std::function<bool(std::int64_t job)> is_over;         ///< it has ended, or nobody knows it
   std::function<bool(const std::string& host)> is_down;  ///< a host that is not known is not
-  std::function<void(const std::string& line)> audit;    ///< null: nobody reads it
+  std::function<bool(const std::string& allocation)> has_quota;
+  std::function<void(const std::string& line)> audit;  ///< null: nobody reads it
 };
 
 class Pods {

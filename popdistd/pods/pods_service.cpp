@@ -112,9 +112,14 @@ void PodsService::createAllocation(const Caller& caller, v1::CreateAllocationReq
 
 void PodsService::removeAllocation(const Caller& caller, v1::AllocationRef allocation,
                                    Reply<v1::Nothing> reply) {
-  answer(byManager(caller, "remove allocations",
-                   [&] { return parts_.inventory.removeAllocation(allocation.id()); }),
-         std::move(reply));
+  // It would bind a later allocation of the same name.
+  const auto remove = [&]() -> Status {
+    if (parts_.has_quota && parts_.has_quota(allocation.id()))
+      return failedPrecondition("allocation " + inQuotes(allocation.id()) +
+                                " has a quota: remove that first (popctl remove quota --allocation)");
+    return parts_.inventory.removeAllocation(allocation.id());
+  };
+  answer(byManager(caller, "remove allocations", remove), std::move(reply));
 }
 
 void PodsService::listAllocations(const Caller& caller, v1::ListAllocationsRequest,

@@ -20,6 +20,7 @@ class PodsService final : public PodsApi {
     PodInventory& inventory;
     Holds& holds;
     std::function<bool(std::int64_t job)> is_over;  ///< it has ended, or nobody knows it
+    std::function<bool(const std::string& allocation)> has_quota;
     std::function<void(const std::string&)> audit;  ///< a line for the log
   };
 

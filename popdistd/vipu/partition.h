@@ -88,7 +88,7 @@ struct Partition {
   ReadyState ready_before_removing = ReadyState::kPending;  ///< while it is being removed
   std::vector<std::string> errors;
   std::string job;        ///< that holds it; empty: none
-  std::string goes_with;  ///< the job that it was made for, with whose end it is to go; empty: none
+  std::string goes_with;  ///< the holder that it was made for, with whose end it is to go; empty: none
   Time created;
   Time changed;  ///< when it got its state
 

@@ -165,6 +165,14 @@ Result<Change> PartitionTable::bind(std::string_view id, std::string_view job) {
   return Change{commit(*partition, std::move(after))};
 }
 
+Result<Change> PartitionTable::goWithHolder(std::string_view id) {
+  POP_ASSIGN_OR_RETURN(const Partition* const partition, require(id));
+  if (partition->job.empty() || partition->goes_with == partition->job) return Change{};
+  Partition after = *partition;
+  after.goes_with = partition->job;
+  return Change{commit(*partition, std::move(after))};
+}
+
 Result<Change> PartitionTable::unbind(std::string_view job) {
   const Partition* const partition = index_.heldBy(job);
   if (!partition) return Status(Code::kNotFound, "job " + inQuotes(job) + " holds no partition");

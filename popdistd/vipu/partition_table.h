@@ -113,6 +113,8 @@ class PartitionTable {
   /// A job holds the partition, which is active and which no other job holds. Holding it twice changes
   /// nothing.
   Result<Change> bind(std::string_view id, std::string_view job);
+  /// It is to go with who holds it.
+  Result<Change> goWithHolder(std::string_view id);
   /// The job has ended, provably. kNotFound if it holds none.
   Result<Change> unbind(std::string_view job);
 

@@ -197,7 +197,7 @@ const OptionRow kRows[] = {
     {kDetached, "--cancel", "", "ID", "", "end a detached job; a second time: kill it",
      jobAddress<&DetachedOptions::cancel>(), {.in_config = false}},
 
-    {kDetached, "--controller", "", "HOST:PORT", "none: poprun runs it",
+    {kDetached, "--controller", "", "HOST:PORT[,...]", "none: poprun runs it",
      "have popdistd there run the job; without --detach, show it: Ctrl-C ends it, and it outlives the terminal",
      text<&Options::controller, &ControllerOptions::server>()},
     {kDetached, "--controller-tls", "", "DIR", "",

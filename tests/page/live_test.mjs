@@ -2,7 +2,7 @@
 // The page of a popdistd with a host: what happens is seen as it happens.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { checkAccess, goTo, openPage, shoot, startBrowser, stopBrowser } from "./browser.mjs";
+import { checkAccess, checkWidth, goTo, NARROW, openPage, shoot, startBrowser, stopBrowser } from "./browser.mjs";
 import { Daemon } from "./daemon.mjs";
 
 const TICKER = 'n=0; while :; do n=$((n+1)); echo "tick $n at $(date +%s%3N)"; sleep 0.1; done';
@@ -162,6 +162,40 @@ describe("a cluster with a host", () => {
     await page.getByRole("heading", { name: "popdistd does not know who you are" }).waitFor();
     await page.getByText("openssl pkcs12").waitFor();
     await checkAccess(page, "without a certificate");
+    await close();
+  });
+
+  test("logs in by a token and out again, by keys alone", async () => {
+    const { secret, token } = await daemon.call("CreateToken", { scope: "ROLE_VIEWER" });
+    const { page, close } = await open({ certificate: undefined, may_fail: true, viewport: NARROW });
+    await page.goto(`${daemon.address}/#/hosts`);
+    const box = page.getByLabel("Token");
+    await box.focus();
+    await page.keyboard.type("pop_wrong");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("token").waitFor();
+    assert.equal(await box.getAttribute("aria-invalid"), "true");
+    await checkAccess(page, "a wrong token");
+    await checkWidth(page, "a wrong token");
+    await page.keyboard.type(`${secret} `);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Hosts" }).waitFor();
+    assert.ok(await page.evaluate(() => document.activeElement.id === "main"));
+    await shoot(page, "logged-in");
+    await checkAccess(page, "logged in");
+    await checkWidth(page, "logged in");
+    await page.reload();
+    await page.getByRole("button", { name: "Log out" }).focus();
+    await page.keyboard.press("Enter");
+    await box.waitFor();
+    assert.equal(await page.getByRole("button", { name: "Log out" }).count(), 0);
+
+    await box.fill(secret);
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.getByRole("heading", { level: 1, name: "Hosts" }).waitFor();
+    await daemon.call("RemoveToken", { id: token.id });
+    await box.waitFor();
+    await shoot(page, "logged-out");
     await close();
   });
 });

@@ -33,12 +33,15 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return (await (await answerOf(path, { signal })).json()) as T;
 }
 
-/// A call of controller.proto or pods.proto. The header keeps pages of other sites from doing the same.
-export async function call<T>(method: string, request: object): Promise<T> {
+/// The header keeps pages of other sites from doing the same.
+export async function post<T>(path: string, request: object): Promise<T> {
   const headers = { "content-type": "application/json", "x-popdist": "1" };
-  return (await (
-    await answerOf(`/v1/${method}`, { method: "POST", headers, body: JSON.stringify(request) })
-  ).json()) as T;
+  return (await (await answerOf(path, { method: "POST", headers, body: JSON.stringify(request) })).json()) as T;
+}
+
+/// A call of controller.proto or pods.proto.
+export function call<T>(method: string, request: object): Promise<T> {
+  return post<T>(`/v1/${method}`, request);
 }
 
 export interface StreamEvent {

@@ -5,13 +5,14 @@ import { render } from "preact";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { retryNow, start } from "./live";
-import { Questions, Said } from "./parts/ask";
+import { act, Questions, Said } from "./parts/ask";
 import { Missing, When } from "./parts/basics";
 import { Nobody } from "./pages/nobody";
 import { Icon } from "./parts/icons";
 import { problems } from "./problems";
 import { link, route } from "./router";
 import { SECTIONS, type Section } from "./sections";
+import { isLoggedIn, logOut } from "./session";
 import { about, connection } from "./store";
 import { nextTheme, theme } from "./theme";
 
@@ -48,10 +49,15 @@ function Side() {
       <span class={`live-state ${state}`} role="status">
         {words[state]}
       </span>
-      {about.value && (
+      {about.value && state !== "nobody" && (
         <span class="who-am-i" title={`popdistd ${about.value.version}`}>
           {about.value.user}
         </span>
+      )}
+      {isLoggedIn.value && state !== "nobody" && (
+        <button type="button" class="button small" onClick={() => void act(logOut)}>
+          Log out
+        </button>
       )}
       <button
         type="button"

@@ -93,7 +93,8 @@ class Context {
   ///
   /// A job shows 16 names. False: the value is not shown, and the program goes on: it is infinite or not a
   /// number (the last one stays), or this instance has reported 16 other names. Where nobody listens, nobody
-  /// counts names. Throws kInvalidArgument if `name` is empty or longer than 64 bytes, whoever listens.
+  /// counts names. A sum that no double can hold is shown as the largest one. Throws kInvalidArgument if
+  /// `name` is empty or longer than 64 bytes, whoever listens.
   bool report(std::string_view name, double value, Fold fold = Fold::kSum);
 
   /// Ends the whole job: poprun stops all other instances, reports `message` and exits with `exit_code` (1 to

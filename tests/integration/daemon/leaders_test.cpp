@@ -16,6 +16,7 @@ namespace pop::testing {
 namespace {
 
 using std::chrono::seconds;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Time = std::chrono::steady_clock;
 
@@ -185,8 +186,18 @@ TEST_F(LeadersTest, WithoutEtcdNobodyLeadsAndClientsAreToldWhy) {
       kTimeout))
       << said;
   EXPECT_THAT(said, HasSubstr("etcd"));
+  EXPECT_THAT(
+      outputOf("curl --silent --show-error --write-out ' %{http_code}' --cacert " + path("tls/ca.pem") +
+               " https://localhost:" + std::to_string(http_ports_[1]) + "/v1/jobs"),
+      AllOf(HasSubstr("no leader: etcd"), HasSubstr(" 503")));
   etcd_.start();
   EXPECT_GT(submitAt(1, "true"), 0);
+}
+
+TEST_F(LeadersTest, EtcdElsewhereNeedsTls) {
+  const std::string alone = POP_BIN_DIR "/popdistd --etcd 192.0.2.1:2379 --state " + path("alone") +
+                            " --tls " + path("tls") + " --advertise localhost";
+  EXPECT_THAT(outputOf("timeout 20 " + alone), HasSubstr("--etcd-tls"));
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs that are started by popctl submit job and by poprun --controller.
+#include <chrono>
 #include <csignal>
 
 #include "tests/integration/popctl/popctl_fixture.h"
+#include "tests/testing/free_port.h"
 
 namespace pop::testing {
 namespace {
@@ -132,6 +134,27 @@ TEST_F(Submit, PopctlFailsWithItsOwnCode) {
   const Outcome unreachable = popctl({"--reconnect", "0", "submit", "job", "./train"});
   EXPECT_EQ(unreachable.exit_code, 4);
   EXPECT_THAT(unreachable.err, AllOf(HasSubstr("submit job"), HasSubstr(daemon.address())));
+  daemon.start();
+}
+
+// gRPC's own pauses between attempts are longer than all of this may last.
+TEST_F(Submit, PopctlFindsWhicheverOfItsServersComesBack) {
+  const std::string servers = "127.0.0.1:" + std::to_string(freePort()) + ',' + daemon.address();
+  daemon.stop();
+  PoprunProcess job(setupOf({"--server", servers, "--timeout", "20", "submit", "job", "./train"}));
+  ASSERT_TRUE(job.waitFor([&] { return job.err().find("reconnecting") != std::string::npos; }));
+  daemon.start();
+  EXPECT_EQ(job.wait(), 0) << job.err();
+  EXPECT_EQ(job.out(), "100\n");
+}
+
+TEST_F(Submit, PopctlTriesNoLongerThanItsTimeout) {
+  daemon.stop();
+  const auto began = std::chrono::steady_clock::now();
+  const Outcome unreachable = popctl({"--timeout", "0.5", "submit", "job", "./train"});
+  EXPECT_EQ(unreachable.exit_code, 4);
+  EXPECT_THAT(unreachable.err, HasSubstr("cannot be reached"));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
   daemon.start();
 }
 

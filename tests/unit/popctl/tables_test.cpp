@@ -114,30 +114,42 @@ TEST(Reconnects, EndWhenNothingHasComeForTheWindow) {
   Reconnects reconnects(10s);
   Reconnects::Time now{};
   reconnects.began(now);
-  EXPECT_TRUE(reconnects.goesOn(now));
+  EXPECT_TRUE(reconnects.goesOn(now, false));
   EXPECT_TRUE(reconnects.isNews());
   EXPECT_FALSE(reconnects.isNews());
   now += 9s;
   reconnects.began(now);
-  EXPECT_TRUE(reconnects.goesOn(now));
+  EXPECT_TRUE(reconnects.goesOn(now, false));
   reconnects.began(now);
   reconnects.received();
   now += 1s;
-  EXPECT_TRUE(reconnects.goesOn(now)) << "the window begins anew";
+  EXPECT_TRUE(reconnects.goesOn(now, false)) << "the window begins anew";
   now += 10s;
   reconnects.began(now);
-  EXPECT_FALSE(reconnects.goesOn(now));
+  EXPECT_FALSE(reconnects.goesOn(now, false));
 }
 
 TEST(Reconnects, AConnectionThatLastedWasOneThoughNothingCame) {
   Reconnects reconnects(10s);
   Reconnects::Time now{};
   reconnects.began(now);
-  EXPECT_TRUE(reconnects.goesOn(now));
+  EXPECT_TRUE(reconnects.goesOn(now, false));
   now += 1s;
   reconnects.began(now);
   now += 1h;
-  EXPECT_TRUE(reconnects.goesOn(now));
+  EXPECT_TRUE(reconnects.goesOn(now, false));
+}
+
+TEST(Reconnects, ConnectingThatTakesLongIsNoConnection) {
+  Reconnects reconnects(10s);
+  Reconnects::Time now{};
+  reconnects.began(now);
+  EXPECT_TRUE(reconnects.goesOn(now, true));
+  now += 5s;
+  EXPECT_TRUE(reconnects.goesOn(now, true));
+  reconnects.began(now);
+  now += 5s;
+  EXPECT_FALSE(reconnects.goesOn(now, true));
 }
 
 TEST(ShownSpec, IsTheDaemonsOrElseWhatTheJobShows) {

@@ -7,6 +7,7 @@
 
 #include <fstream>
 
+#include "popctl/vipu_key_file.h"
 #include "tests/testing/temp_dir.h"
 
 namespace pop::popctl {
@@ -48,6 +49,16 @@ TEST_F(TokenFile, ThatIsNotThereIsNamed) {
   EXPECT_EQ(token.code(), Code::kNotFound);
   EXPECT_THAT(token.status().message(), HasSubstr("POPCTL_TOKEN_FILE /nowhere"));
   EXPECT_FALSE(readTokenFile("--token-file", directory_.path()).ok());
+}
+
+TEST_F(TokenFile, AKeysFileIsLookedAtLikewise) {
+  for (const mode_t mode : {0604U, 0644U, 0602U}) {
+    EXPECT_FALSE(read("", mode).ok());
+    EXPECT_EQ(checkKeyIsPrivate(path_).code(), Code::kPermissionDenied) << mode;
+  }
+  ::chmod(path_.c_str(), 0600);
+  EXPECT_TRUE(checkKeyIsPrivate(path_).ok());
+  EXPECT_FALSE(checkKeyIsPrivate("/nowhere").ok());
 }
 
 TEST(Token, IsNotSentWhereOthersCouldReadIt) {

@@ -27,7 +27,9 @@ class VipuNames : public ::testing::Test {
                                  const auto at = files_.find(path);
                                  if (at == files_.end()) return Status(Code::kNotFound, "no " + path);
                                  return at->second;
-                               }});
+                               },
+                               .listens = nullptr,
+                               .check_private = [this](const std::string&) { return private_; }});
   }
   std::string address(const std::vector<std::string>& words) {
     const Result<ServerSettings> found = settings(words);
@@ -36,6 +38,7 @@ class VipuNames : public ::testing::Test {
 
   std::map<std::string, std::string> variables_;
   std::map<std::string, std::string> files_;
+  Status private_;
 };
 
 TEST_F(VipuNames, AreKnownWithTheirDirectory) {
@@ -81,6 +84,17 @@ TEST_F(VipuNames, AKeyGoesToTheServerItWasMadeForOnly) {
   EXPECT_EQ(settings({"-H", "other", "--api-access-key", "mine"}).value().api_access_key, "mine");
   variables_["VIPU_CLI_API_HOST"] = "variable";
   EXPECT_EQ(settings({}).value().api_user_id, "");
+}
+
+TEST_F(VipuNames, AKeyThatOthersCanReadIsNotUsed) {
+  private_ = {Code::kPermissionDenied, "others can read it"};
+  files_["/etc/vipu/vipu-cli.hcl"] = "api-host=\"filed\"\napi-user-id=\"alice\"\napi-access-key=\"k\"\n";
+  EXPECT_EQ(settings({}).code(), Code::kPermissionDenied);
+  EXPECT_THAT(settings({}).status().message(), HasSubstr("/etc/vipu/vipu-cli.hcl: others can read"));
+  EXPECT_EQ(settings({"-H", "other"}).value().api_access_key, "");
+  EXPECT_EQ(settings({"--api-access-key", "mine"}).value().api_access_key, "mine");
+  files_["/etc/vipu/vipu-cli.hcl"] = "api-host=\"filed\"\n";
+  EXPECT_TRUE(settings({}).ok());
 }
 
 TEST_F(VipuNames, TlsIsOnlyWhatTheVariableSays) {

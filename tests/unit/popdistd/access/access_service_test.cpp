@@ -223,6 +223,33 @@ TEST_F(AccessTest, StreamsOfABrowserEndWhenItLogsOut) {
   EXPECT_TRUE(stream->ended());
 }
 
+TEST_F(AccessTest, StreamsEndWhenTheirKeyIsReplaced) {
+  const auto key = [&] { return createUser(as("root"), "bob", v1::ROLE_SUBMIT, true).value(); };
+  const v1::CreateUserReply old = key();
+  const auto known = [&](const v1::CreateUserReply& made) {
+    return accounts_->identify({.has_tls = true}, {.authorization = {},
+                                                   .api_user_id = made.api_user_id(),
+                                                   .api_access_key = made.api_access_key(),
+                                                   .session = {}});
+  };
+  const Caller caller = known(old).value();
+  EXPECT_TRUE(accounts_->today(caller).ok());
+  const v1::CreateUserReply next = key();
+  EXPECT_FALSE(known(old).ok());
+  EXPECT_EQ(accounts_->today(caller).code(), Code::kPermissionDenied);
+  EXPECT_TRUE(accounts_->today(known(next).value()).ok());
+}
+
+TEST_F(AccessTest, RefusedSubmitsAreWrittenDownWithAnObject) {
+  EXPECT_EQ(createUser(as("root"), "vera", v1::ROLE_VIEWER).code(), Code::kOk);
+  EXPECT_EQ(ask(access_->api(), &Api::submit, as("vera"), requestOf()).code(), Code::kPermissionDenied);
+  const v1::ListAuditReply audit =
+      ask(access_->access(), &AccessApi::listAudit, as("root"), v1::ListAuditRequest()).value();
+  ASSERT_GT(audit.entries_size(), 0);
+  EXPECT_EQ(audit.entries(0).method(), "Submit");
+  EXPECT_EQ(audit.entries(0).object(), "a job without a name");
+}
+
 TEST_F(AccessTest, TokensExpire) {
   EXPECT_EQ(createToken(as("alice"), v1::ROLE_NONE, "", 367 * 24 * 3600).code(), Code::kInvalidArgument);
   EXPECT_EQ(createToken(as("alice"), v1::ROLE_NONE, "", -1).code(), Code::kInvalidArgument);

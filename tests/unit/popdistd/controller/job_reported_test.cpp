@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/unit/popdistd/controller/job_fixture.h"
 
 namespace pop {
@@ -32,6 +34,22 @@ TEST(JobReported, FoldsTheNewestValueOfEachInstance) {
                           JobValue{"samples_per_second", Fold::kSum, 500, 4}));
   job.loop().advance(milliseconds(5000));
   EXPECT_EQ(job.values().size(), 1U) << "nothing has changed";
+}
+
+TEST(JobReported, ASumBeyondAllNumbersIsTheLargest) {
+  JobFixture job(JobFixture::specFor(1, 2));
+  job.startAll();
+  for (int instance = 0; instance < 2; ++instance) {
+    job.reported(instance, "least", Fold::kSum, -1.7e308);
+    job.reported(instance, "mean", Fold::kMean, 1.7e308);
+    job.reported(instance, "most", Fold::kSum, 1.7e308);
+  }
+  job.loop().advance(milliseconds(1000));
+  ASSERT_EQ(job.values().size(), 1U);
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  EXPECT_THAT(job.values()[0], ElementsAre(JobValue{"least", Fold::kSum, -kLargest, 2},
+                                           JobValue{"mean", Fold::kMean, 1.7e308, 2},
+                                           JobValue{"most", Fold::kSum, kLargest, 2}));
 }
 
 TEST(JobReported, KeepsTheFirstNames) {

@@ -224,6 +224,7 @@ TEST(DaemonOptions, HaveDefaults) {
 TEST(DaemonOptions, ThatAreWrongAreRefused) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"--etcd", "h0"},
+                                             {"--etcd", "https://h0:2379"},
                                              {"--etcd-tls", "/tls"},
                                              {"--etcd-prefix", "/other"},
                                              {"--peer-address", "h1"},

@@ -145,6 +145,45 @@ TEST_F(HoldTest, OnlyOperatorsTakeItFromAnotherUsersJob) {
   EXPECT_NE(job(id).state(), v1::JOB_RUNNING);
 }
 
+TEST_F(HoldTest, WhatWasMadeForAHolderGoesAWhileAfterIt) {
+  auto held = hold("p", kToken, nullptr, true);
+  advance(seconds(200));
+  ASSERT_TRUE(partition("p"));
+  held = nullptr;
+  advance(seconds(80));
+  ASSERT_TRUE(partition("p"));
+  held = hold("p", kToken, nullptr, true);  // it is back
+  ASSERT_TRUE(held);
+  advance(seconds(200));
+  ASSERT_TRUE(partition("p"));
+  core_->pods().storeFailed(unavailable("test"));
+  held = nullptr;
+  restart();
+  advance(seconds(100));
+  ASSERT_TRUE(partition("p"));  // it was expected for 30 s
+  advance(seconds(30));
+  EXPECT_FALSE(partition("p"));
+  checkStore();
+}
+
+TEST_F(HoldTest, WhatAnotherUsesMeanwhileGoesAfterThat) {
+  auto held = hold("p", kToken, nullptr, true);
+  held = nullptr;
+  held = hold("p", "fedcba9876543210");
+  advance(seconds(200));
+  ASSERT_TRUE(partition("p"));
+  held = nullptr;
+  advance(seconds(100));
+  EXPECT_FALSE(partition("p"));
+}
+
+TEST_F(HoldTest, WhatWasThereBeforeStays) {
+  auto held = hold("p", kToken);
+  held = nullptr;
+  advance(seconds(200));
+  EXPECT_TRUE(partition("p"));
+}
+
 TEST_F(HoldTest, ARestartedDaemonWaitsForItsHolder) {
   auto held = hold("p", kToken);
   core_->pods().storeFailed(unavailable("test"));  // as its end does to streams

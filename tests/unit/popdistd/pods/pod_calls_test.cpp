@@ -189,6 +189,26 @@ TEST_F(PodCallsTest, OnlyAdminsChangeTheInventory) {
   EXPECT_EQ(call(pods(), &PodsApi::removeAllocation, "root", allocation).code(), Code::kFailedPrecondition);
 }
 
+TEST_F(PodCallsTest, AnAllocationsQuotaIsRemovedFirst) {
+  v1::QuotaInfo quota;
+  quota.mutable_of()->set_kind(v1::QUOTA_ALLOCATION);
+  quota.mutable_of()->set_name("default");
+  quota.set_ipus(16);
+  Answer<v1::QuotaInfo> set;
+  core_->setQuota(callerOf("root"), quota, set.reply());
+  settle();
+  ASSERT_EQ(set.code(), Code::kOk);
+  v1::AllocationRef allocation;
+  allocation.set_id("default");
+  const auto refused = call(pods(), &PodsApi::removeAllocation, "root", allocation);
+  EXPECT_EQ(refused.code(), Code::kFailedPrecondition);
+  EXPECT_NE(refused.words().find("quota"), std::string::npos) << refused.words();
+  Answer<v1::Nothing> removed;
+  core_->removeQuota(callerOf("root"), quota.of(), removed.reply());
+  settle();
+  EXPECT_EQ(call(pods(), &PodsApi::removeAllocation, "root", allocation).code(), Code::kOk);
+}
+
 TEST_F(PodCallsTest, WatchersHearThatTheInventoryHasChanged) {
   join("h0");
   const std::unique_ptr<Source<v1::Change>> source = core_->watch({"alice", ""}, {}, [] {}).value();

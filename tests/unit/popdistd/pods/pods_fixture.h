@@ -97,8 +97,9 @@ class PodsTest : public ClusterTest {
   }
 
   std::unique_ptr<Source<v1::HoldReply>> hold(const std::string& id, const std::string& token,
-                                              Status* why = nullptr) {
+                                              Status* why = nullptr, bool remove = false) {
     v1::HoldRequest request;
+    request.set_remove(remove);
     request.set_partition(id);
     request.set_holder("poprun 4711 on h7");
     request.set_token(token);
