@@ -11,6 +11,7 @@
 #include "common/contract/version.h"
 #include "common/log/log.h"
 #include "common/sys/host_name.h"
+#include "common/sys/kept_memory.h"
 #include "common/sys/random_name.h"
 #include "popdistd/access/access.h"
 #include "popdistd/access/issuer.h"
@@ -112,6 +113,7 @@ int runProgram(const std::vector<std::string>& arguments) {
   std::variant<DaemonOptions, int> options = parseDaemonOptions(arguments);
   if (const int* const exit_code = std::get_if<int>(&options)) return *exit_code;
   log::setLevel(std::get<DaemonOptions>(options).log_level);
+  sys::keepFreedMemory();
   const Status served = serve(std::move(std::get<DaemonOptions>(options)));
   if (served.ok()) return 0;
   std::fprintf(stderr, "popdistd: %s\n", served.message().c_str());

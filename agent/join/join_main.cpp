@@ -11,6 +11,7 @@
 #include "agent/join/relay.h"
 #include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
+#include "common/sys/kept_memory.h"
 #include "common/sys/reopen.h"
 
 namespace {
@@ -28,6 +29,7 @@ int main() {
   // The host's key is in its memory, and other processes of the user that it runs as may be anybody's.
   if (::prctl(PR_SET_DUMPABLE, 0) != 0) return complain("cannot protect its memory");
   ::signal(SIGPIPE, SIG_IGN);
+  pop::sys::keepFreedMemory();
   if (!pop::sys::setNonBlocking(STDIN_FILENO).ok()) return complain("cannot use its socket");
   pop::os::EpollLoop loop;
   const pop::joining::Relay relay(loop, pop::sys::Fd(STDIN_FILENO), [] { ::_exit(0); });

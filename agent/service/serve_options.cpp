@@ -20,6 +20,7 @@
 #include "common/log/log.h"
 #include "common/os/place.h"
 #include "common/service/agent_server.h"
+#include "common/sys/kept_memory.h"
 #include "common/sys/own_program.h"
 #include "common/sys/process_setup.h"
 #include "common/tls/host_tls.h"
@@ -185,6 +186,7 @@ class Serving {
 int serve(const ServeOptions& options) {
   // Must come first: looking users up starts programs.
   if (const Status ready = sys::setUpForJobs(); !ready.ok()) return complain(ready.message());
+  sys::keepFreedMemory();
   setHangups(SIG_BLOCK);
   const bool has_tls = !options.tls_directory.empty();
   if (has_tls && options.users_file.empty())

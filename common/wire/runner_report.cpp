@@ -59,15 +59,16 @@ std::optional<std::size_t> valuesIn(CodedInputStream& input) {
   });
 }
 
-std::string messageField(int number, std::string_view bytes) {
-  std::string field;
+// What comes before a field of so many bytes.
+std::string fieldHead(int number, std::size_t bytes) {
+  std::string head;
   {
-    google::protobuf::io::StringOutputStream stream(&field);
+    google::protobuf::io::StringOutputStream stream(&head);
     google::protobuf::io::CodedOutputStream output(&stream);
     output.WriteTag(tagOfMessage(number));
-    output.WriteVarint32(static_cast<std::uint32_t>(bytes.size()));
+    output.WriteVarint32(static_cast<std::uint32_t>(bytes));
   }
-  return field += bytes;
+  return head;
 }
 
 }  // namespace
@@ -90,9 +91,12 @@ Result<RunnerReportOutline> outlineOfRunnerReport(std::string_view report) {
 }
 
 std::string runnerSaid(const v1::RunnerKey& key, std::string_view report) {
-  const std::string said = messageField(RunnerSaid::kKeyFieldNumber, key.SerializeAsString()) +
-                           messageField(RunnerSaid::kReportFieldNumber, report);
-  return messageField(HostReport::kSaidFieldNumber, said);
+  const std::string id = key.SerializeAsString();
+  const std::string before = fieldHead(RunnerSaid::kKeyFieldNumber, id.size()) + id +
+                             fieldHead(RunnerSaid::kReportFieldNumber, report.size());
+  std::string said = fieldHead(HostReport::kSaidFieldNumber, before.size() + report.size());
+  said.reserve(said.size() + before.size() + report.size());
+  return said.append(before).append(report);
 }
 
 }  // namespace pop::wire

@@ -280,7 +280,7 @@ void DaemonCore::said(HostChannel& channel, v1::HostReport report) {
   Host* const host = hosts_.find(channel);
   if (host == nullptr) return;
   hosts_.heard(*host, report.heartbeat().clock_ms());
-  lives_.said(*host, report);
+  lives_.said(*host, std::move(report));
 }
 
 void DaemonCore::left(HostChannel& channel, const Status&) {

@@ -250,7 +250,7 @@ void JobLives::missing(Job& job) {
 
 // ---- what hosts say
 
-void JobLives::said(Host& host, const v1::HostReport& report) {
+void JobLives::said(Host& host, v1::HostReport report) {
   const std::string& name = host.info().name();
   const auto jobOf = [&](const v1::RunnerKey& key) -> Job* {
     Job* const job = parts_.jobs.find(key.job());
@@ -273,10 +273,12 @@ void JobLives::said(Host& host, const v1::HostReport& report) {
       hostIsFree(host, idOf(report.gone().key()));
       break;
     case v1::HostReport::kSaid:
-      parts_.links.said(name, idOf(report.said().key()), report.said().report());
-      if (!report.said().report().has_values()) break;
-      if (Job* const job = jobOf(report.said().key()); job != nullptr && job->hasRunner())
+      if (!report.said().report().has_values()) {
+        parts_.links.said(name, idOf(report.said().key()),
+                          std::move(*report.mutable_said()->mutable_report()));
+      } else if (Job* const job = jobOf(report.said().key()); job != nullptr && job->hasRunner()) {
         takeValues(*job, report.said().report().values());
+      }
       break;
     case v1::HostReport::kHere:
       if (!report.here().runs()) proofs_.isFree(report.here().job(), name);

@@ -67,7 +67,7 @@ class JobLives {
   void hostJoined(Host& host, const std::vector<v1::HeldRunner>& runners, std::int64_t first_unknown);
   /// Those, as "job 17 on host h0".
   const std::set<std::string>& orphans() const { return orphans_; }
-  void said(Host& host, const v1::HostReport& report);
+  void said(Host& host, v1::HostReport report);
   /// The host is removed by hand: its jobs are lost.
   void hostRemoved(const std::string& name);
 

@@ -19,9 +19,9 @@ std::optional<v1::Record> decode(const v1::StoredRecord& stored) {
   record.set_sequence(stored.sequence());
   const std::string& bytes = stored.bytes();
   if (stored.kind() == static_cast<int>(runner::RecordKind::kEvent))
-    return record.mutable_event()->ParseFromString(bytes) ? std::optional(record) : std::nullopt;
+    return record.mutable_event()->ParseFromString(bytes) ? std::optional(std::move(record)) : std::nullopt;
   if (stored.kind() == static_cast<int>(runner::RecordKind::kOutput))
-    return record.mutable_output()->ParseFromString(bytes) ? std::optional(record) : std::nullopt;
+    return record.mutable_output()->ParseFromString(bytes) ? std::optional(std::move(record)) : std::nullopt;
   std::uint64_t dropped = 0;
   std::from_chars(bytes.data(), bytes.data() + bytes.size(), dropped);
   record.set_dropped_bytes(dropped);

@@ -107,14 +107,14 @@ void RunnerLinks::left(const std::string& host) {
       links_, [&host](const auto& each) { return each.first.first == host && each.second.streams.empty(); });
 }
 
-void RunnerLinks::said(const std::string& host, const RunnerId& runner, const v1::RunnerReport& report) {
+void RunnerLinks::said(const std::string& host, const RunnerId& runner, v1::RunnerReport report) {
   const LinkId id(host, runner);
   if (report.has_up()) {
     Link& link = links_[id];
     link.presence = Presence::kThere;
     for (const std::int64_t number : link.streams) sendFollow(number, streams_.at(number));
   } else if (report.has_records()) {
-    receive(id, report.records());
+    receive(id, std::move(*report.mutable_records()));
   } else if (report.has_end()) {
     const auto found = streamOf(report.end().stream(), id);
     if (found == streams_.end()) return;
@@ -132,22 +132,24 @@ std::map<std::int64_t, RunnerLinks::Stream>::iterator RunnerLinks::streamOf(std:
   return LinkId(found->second.host, found->second.runner) == id ? found : streams_.end();
 }
 
-void RunnerLinks::receive(const LinkId& id, const v1::Records& records) {
+void RunnerLinks::receive(const LinkId& id, v1::Records records) {
   const auto found = streamOf(records.stream(), id);
   if (found == streams_.end()) return;
   links_[id].feeders_without_progress = 0;
   Stream& stream = found->second;
-  v1::Records fresh;
-  fresh.set_stream(found->first);
-  for (const v1::StoredRecord& record : records.records()) {
-    stream.request.credit_bytes -= contract::creditOf(record.bytes().size());
-    if (record.sequence() < stream.request.from_sequence) continue;
-    stream.request.from_sequence = record.sequence() + 1;
-    *fresh.add_records() = record;
+  auto& all = *records.mutable_records();
+  int fresh = 0;
+  for (int at = 0; at < all.size(); ++at) {
+    stream.request.credit_bytes -= contract::creditOf(all[at].bytes().size());
+    if (all[at].sequence() < stream.request.from_sequence) continue;
+    stream.request.from_sequence = all[at].sequence() + 1;
+    all.SwapElements(fresh++, at);
   }
-  if (fresh.records().empty()) return;
+  all.DeleteSubrange(fresh, all.size() - fresh);
+  if (all.empty()) return;
+  records.set_stream(found->first);
   const auto tell = stream.events.records;  // which may end the stream
-  tell(fresh);
+  tell(records);
 }
 
 void RunnerLinks::gone(const std::string& host, const RunnerId& runner) {

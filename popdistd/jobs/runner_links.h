@@ -65,7 +65,7 @@ class RunnerLinks {
   void joined(const std::string& host, const std::set<RunnerId>& runners);
   void left(const std::string& host);
   /// A runner, or a feeder, speaks.
-  void said(const std::string& host, const RunnerId& runner, const v1::RunnerReport& report);
+  void said(const std::string& host, const RunnerId& runner, v1::RunnerReport report);
   /// Its process has ended.
   void gone(const std::string& host, const RunnerId& runner);
   /// There is no feeder for it: its streams end with the reason.
@@ -95,7 +95,7 @@ class RunnerLinks {
   void sendFollow(std::int64_t number, Stream& stream);
   void sendUnfollow(Stream& stream);
   std::map<std::int64_t, Stream>::iterator streamOf(std::int64_t order, const LinkId& id);
-  void receive(const LinkId& id, const v1::Records& records);
+  void receive(const LinkId& id, v1::Records records);
   void end(std::int64_t stream, const Status& why);
   void forget(std::int64_t stream);
 

@@ -79,7 +79,13 @@ class StreamCall : public Reactor, public Call {
     if (const std::optional<Status> how = source_->ended()) end(*how);
   }
 
-  void writeNext() { this->StartWrite(&batch_[written_]); }
+  // All but the last wait in gRPC for the others: a batch is sent at once. The stream's first message goes
+  // with its headers, and is done only when these are sent: it must not wait.
+  void writeNext() {
+    grpc::WriteOptions options;
+    if (std::exchange(has_begun_, true) && written_ + 1 < batch_.size()) options.set_buffer_hint();
+    this->StartWrite(&batch_[written_], options);
+  }
 
   void wrote(bool ok) {
     stoppedWriting();
@@ -96,6 +102,7 @@ class StreamCall : public Reactor, public Call {
   bool will_pump_ = false;
   std::vector<Message> batch_;  ///< gRPC's while it is written
   std::size_t written_ = 0;     ///< likewise
+  bool has_begun_ = false;      ///< likewise
 };
 
 /// A stream that only answers.

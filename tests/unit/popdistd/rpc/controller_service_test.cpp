@@ -2,6 +2,7 @@
 // Clients of the service Controller: what arrives, what comes back, and what is left of those that go.
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <thread>
@@ -164,6 +165,26 @@ TEST_F(ControllerTest, WatchesUntilTheClientGoes) {
   EXPECT_EQ(loop.run([this] { return api.watches.front().since_revision(); }), 5U);
   loop.run([this] { api.changes.push(changeOf(7)); });
   ASSERT_TRUE(reader->Read(&change));
+  context.TryCancel();
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  EXPECT_TRUE(hasNoReaders());
+}
+
+// What gRPC holds back of a stream that has just begun, a ping brings out 10 s later.
+TEST_F(ControllerTest, SendsAtOnceWhatThereIsAtTheBeginning) {
+  constexpr std::uint64_t kChanges = 3;
+  loop.run([this] {
+    for (std::uint64_t revision = 1; revision <= kChanges; ++revision) api.changes.push(changeOf(revision));
+  });
+  const auto stub = controller();
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(5));
+  const auto reader = stub->Watch(&context, {});
+  v1::Change change;
+  for (std::uint64_t revision = 1; revision <= kChanges; ++revision) {
+    ASSERT_TRUE(reader->Read(&change)) << revision;
+    EXPECT_EQ(change.revision(), revision);
+  }
   context.TryCancel();
   EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
   EXPECT_TRUE(hasNoReaders());
