@@ -5,6 +5,7 @@
 
 #include "popdist/data_options.hpp"
 #include "popdist/dataset.hpp"
+#include "popdist/dataset_benchmark.hpp"
 #include "popdist/infeed.hpp"
 #include "popdist/outfeed.hpp"
 #include "popdist/tensor.hpp"

@@ -209,9 +209,10 @@ NodeResult dealt(std::unique_ptr<const Node> below, const InputContext& context)
   const Extent all = below->extent();
   auto deal = std::make_unique<Dealt>(std::move(below), context);
   if (deal->extent() == Extent(0)) {
-    return pop::invalidArgument("one step of " + std::to_string(context.replicas) +
-                                " replicas takes as many batches, and the dataset has " +
-                                std::to_string(*all) + ": lower the batch or the number of replicas");
+    return pop::invalidArgument("one step takes a micro batch for each of " + std::to_string(context.replicas) +
+                                " replicas (global batch " + std::to_string(context.replicas) + " x " +
+                                std::to_string(deal->rows()) + "), and the dataset has " + std::to_string(*all) +
+                                ": lower the micro batch (the rows of batch()) or the number of replicas");
   }
   return std::unique_ptr<const Node>(std::move(deal));
 }

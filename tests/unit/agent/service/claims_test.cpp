@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of claims name a test of each: tests that exist, and no claim without one.
+// Pages of claims name a test of each: tests that exist, and no claim without one that is not open.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -43,6 +43,7 @@ void expectTested(const std::string& page, std::size_t at_least) {
   static const std::set<std::string> existing = existingTests();
   const std::vector<std::string> claims = claimsOf(fileText(POP_SOURCE_DIR "/docs/reference/" + page));
   for (const std::string& claim : claims) {
+    if (claim.find("| open |") != std::string::npos) continue;
     const std::set<std::string> named = namedIn(claim);
     EXPECT_FALSE(named.empty()) << "no test: " << claim;
     for (const std::string& name : named) EXPECT_TRUE(existing.contains(name)) << name;
@@ -52,6 +53,10 @@ void expectTested(const std::string& page, std::size_t at_least) {
 
 TEST(SecurityPage, NamesTestsThatExist) {
   expectTested("security.md", 60);
+}
+
+TEST(TrainingRowsPage, NamesTestsThatExist) {
+  expectTested("training_rows.md", 30);
 }
 
 TEST(ClusterFailuresPage, NamesTestsThatExist) {

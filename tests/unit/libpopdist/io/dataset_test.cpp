@@ -261,7 +261,7 @@ TEST(Dataset, RefusesReplicasThatAreNotThereAndStepsThatAreTooLarge) {
   expectError([] { counting(9).forReplicas({.replicas = 2, .first_replica = 1, .local_replicas = 2}); },
               ErrorCode::kInvalidArgument, "no replicas 1 to 2 of 2");
   expectError([] { counting(10).batch(3).forReplicas({.replicas = 4}); }, ErrorCode::kInvalidArgument,
-              "one step of 4 replicas takes as many batches, and the dataset has 3");
+              "each of 4 replicas (global batch 4 x 3), and the dataset has 3");
 }
 
 TEST(Dataset, RefusesArgumentsOutOfRange) {

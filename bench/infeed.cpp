@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures how quickly an infeed gives shuffled batches of a file of records, beside one thread that only
+// copies the same records, and beside PyTorch's DataLoader with no worker and with two. All read the same
+// file, from the page cache. JSON lines on stdout, tables on stderr. It only reports: its exit code does not
+// depend on the figures.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bench/harness/command.h"
+#include "bench/harness/goal.h"
+#include "bench/harness/json_line.h"
+#include "bench/harness/machine.h"
+#include "bench/harness/session.h"
+#include "bench/harness/statistics.h"
+#include "bench/harness/table.h"
+#include "libpopdist/src/io/dataset/permutation.h"
+#include "libpopdist/src/io/formats/records.h"
+#include "popdist/io.hpp"
+
+namespace pop::bench {
+namespace {
+
+namespace io = popdist::io;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kRounds = 5;
+constexpr std::size_t kFileBytes = std::size_t{256} << 20U;
+constexpr const char* kPython = "/usr/bin/python3";  // Debian's, which has python3-torch
+
+struct Case {
+  std::size_t sample_bytes;
+  std::size_t batch;
+  double goal;  // times the better of the peer's two
+};
+const Case kCases[] = {{1024, 256, 8}, {16 * 1024, 128, 2.5}, {64 * 1024, 64, 2}, {1024 * 1024, 16, 1.5}};
+
+double secondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+void writeFile(const std::string& path, std::size_t sample_bytes) {
+  const std::size_t samples = kFileBytes / sample_bytes;
+  io::writeRecords(
+      io::Dataset::fromGenerator({{"x", popdist::Type::kUint8, {sample_bytes}}},
+                                 [=](std::uint64_t) -> io::Generator {
+                                   return [=, next = std::size_t{0}](popdist::TensorRefs sample) mutable {
+                                     if (next == samples) return false;
+                                     std::memset(sample.data()[0], static_cast<int>(next++), sample_bytes);
+                                     return true;
+                                   };
+                                 }),
+      path);
+}
+
+/// GB/s of one thread that copies all records, in a shuffled order, into a batch.
+double copyRate(const io::RecordFile& file, const Case& each, std::uint64_t epoch) {
+  const std::uint64_t samples = file.header().elements;
+  const io::Permutation order(samples, 1, epoch);
+  std::vector<std::byte> batch(each.sample_bytes * each.batch);
+  std::vector<std::uint64_t> indices(samples);
+  for (std::uint64_t i = 0; i < samples; ++i) indices[i] = order(i);
+  const auto begin = Clock::now();
+  for (std::uint64_t i = 0; i < samples; ++i)
+    std::memcpy(batch.data() + i % each.batch * each.sample_bytes, file.record(indices[i]),
+                each.sample_bytes);
+  return static_cast<double>(kFileBytes) / secondsSince(begin) / 1e9;
+}
+
+struct InfeedRun {
+  double gb_per_s;
+  double wait_us;  // median of next() when the batch has been read already
+};
+
+InfeedRun infeedRate(io::Infeed& infeed, std::uint64_t epoch) {
+  infeed.start({.epoch = epoch});
+  const auto begin = Clock::now();
+  std::size_t bytes = 0;
+  while (const popdist::Tensors* batch = infeed.next()) bytes += batch->at(0).bytes().size();
+  InfeedRun run{static_cast<double>(bytes) / secondsSince(begin) / 1e9, 0};
+  std::vector<double> waits_us;
+  infeed.start({.epoch = epoch});
+  infeed.next();
+  for (int i = 0; i < 40; ++i) {
+    const auto computed = Clock::now() + std::chrono::milliseconds(20);  // what a model does meanwhile
+    while (Clock::now() < computed) {
+    }
+    const auto asked = Clock::now();
+    if (infeed.next() == nullptr) break;
+    waits_us.push_back(secondsSince(asked) * 1e6);
+  }
+  run.wait_us = summarize(waits_us).median;
+  return run;
+}
+
+/// GB/s of the second epoch; 0: it failed.
+double peerRate(const std::string& path, const Case& each, int workers) {
+  const Result<RunResult> run =
+      pop::bench::run({.argv = {kPython, "-B", DATALOADER_PROGRAM, path, std::to_string(each.sample_bytes),
+                                std::to_string(each.batch), std::to_string(workers)},
+                       .time_limit = std::chrono::minutes(3)});
+  if (run.ok() && run.value().succeeded()) return std::stod(run.value().output);
+  const std::string why =
+      run.ok() ? inWords(run.value()) + ": " + run.value().output.substr(0, 300) : run.status().message();
+  record(JsonLine("failure").add("contestant", "dataloader").add("workers", workers).add("why", why));
+  return 0;
+}
+
+class Sizes {
+ public:
+  explicit Sizes(const std::string& directory) : directory_(directory) {}
+
+  void measure(const Case& each) {
+    const std::string path = directory_ + "/data.records";
+    writeFile(path, each.sample_bytes);
+    const auto file = io::RecordFile::open(path);
+    io::Infeed infeed(io::Dataset::records(path).shuffle(1).batch(each.batch));
+    infeedRate(infeed, 0);  // pages of both mappings are there from now on
+    copyRate(file.value(), each, 0);
+    std::map<std::string, std::vector<double>> rates;
+    for (int round = 1; round <= kRounds; ++round) {
+      showProgress(std::to_string(each.sample_bytes) + " B, round " + std::to_string(round));
+      const InfeedRun ours = infeedRate(infeed, static_cast<std::uint64_t>(round));
+      add(rates, each, "infeed", ours.gb_per_s);
+      rates["wait_us"].push_back(ours.wait_us);
+      add(rates, each, "copy", copyRate(file.value(), each, static_cast<std::uint64_t>(round)));
+      add(rates, each, "dataloader-0", peerRate(path, each, 0));
+      add(rates, each, "dataloader-2", peerRate(path, each, 2));
+    }
+    judge(each, rates);
+    std::filesystem::remove(path);
+  }
+
+  void report() const {
+    showProgress("");
+    std::fputs((table_.text() + goalTable(goals_)).c_str(), stderr);
+  }
+
+ private:
+  static void add(std::map<std::string, std::vector<double>>& rates, const Case& each,
+                  const std::string& contestant, double gb_per_s) {
+    record(JsonLine("rate")
+               .add("contestant", contestant)
+               .add("sample_bytes", each.sample_bytes)
+               .add("gb_per_s", gb_per_s));
+    rates[contestant].push_back(gb_per_s);
+  }
+
+  void judge(const Case& each, std::map<std::string, std::vector<double>>& rates) {
+    std::vector<double> beside_peer;
+    std::vector<double> beside_copy;
+    for (std::size_t i = 0; i < rates["infeed"].size(); ++i) {
+      beside_peer.push_back(rates["infeed"][i] /
+                            std::max(rates["dataloader-0"][i], rates["dataloader-2"][i]));
+      beside_copy.push_back(rates["infeed"][i] / rates["copy"][i]);
+    }
+    const auto median = [](const std::vector<double>& values) { return summarize(values).median; };
+    const std::string size = std::to_string(each.sample_bytes) + " B";
+    table_.addRow({size, fixed(median(rates["infeed"]), 2), fixed(median(rates["copy"]), 2),
+                   fixed(median(rates["dataloader-0"]), 3), fixed(median(rates["dataloader-2"]), 3),
+                   fixed(median(rates["wait_us"]), 1)});
+    addGoal({.text = "infeed / better DataLoader, " + size,
+             .value = median(beside_peer),
+             .limit = each.goal,
+             .at_least = true});
+    addGoal({.text = "infeed / one thread's copy, " + size,
+             .value = median(beside_copy),
+             .limit = 0.7,
+             .at_least = true});
+    addGoal({.text = "next() of a batch that is read, " + size,
+             .value = median(rates["wait_us"]),
+             .limit = 5,
+             .unit = "us"});
+  }
+
+  void addGoal(const Goal& goal) {
+    record(toJson(goal));
+    goals_.push_back(goal);
+  }
+
+  std::string directory_;
+  Table table_{{"sample", "infeed GB/s", "copy", "DataLoader, 0 workers", "2 workers", "next() us"}};
+  std::vector<Goal> goals_;
+};
+
+int benchmark() {
+  if (const Status adopted = adoptOrphans(); !adopted.ok()) {
+    std::fprintf(stderr, "bench/infeed: %s\n", adopted.message().c_str());
+    return 1;
+  }
+  beginSession();
+  const ScratchDirectory scratch;
+  Sizes sizes(scratch.install(ownDirectory(), {}));
+  for (const Case& each : kCases) sizes.measure(each);
+  sizes.report();
+  return 0;
+}
+
+}  // namespace
+}  // namespace pop::bench
+
+int main() {
+  return pop::bench::benchmark();
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/data/app.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "libpopdist/data/comparison.h"
+#include "libpopdist/data/options.h"
+#include "libpopdist/data/trials.h"
+#include "popdist/error.hpp"
+#include "popdist/io.hpp"
+
+namespace popdist::data {
+namespace {
+
+io::Dataset sourceOf(const Options& options) {
+  io::Dataset dataset =
+      options.records.empty() ? io::Dataset::idx(options.idx) : io::Dataset::records(options.records);
+  return options.shuffle_seed ? std::move(dataset).shuffle(*options.shuffle_seed) : std::move(dataset);
+}
+
+/// Elements for as many epochs as are asked for.
+io::Dataset measuredOf(const Options& options) {
+  io::Dataset dataset = sourceOf(options);
+  if (options.batch > 0) dataset = std::move(dataset).batch(options.batch);
+  return std::move(dataset).repeat().prefetch(options.prefetch);
+}
+
+void benchmark(const Options& options) {
+  io::BenchmarkOptions quiet = options.benchmark;
+  quiet.print_stats = false;  // stdout is for the JSON
+  if (!options.by_infeed) {
+    std::puts(io::datasetBenchmark(measuredOf(options), quiet)[0].c_str());
+    return;
+  }
+  io::Infeed infeed(measuredOf(options), {.threads = options.threads});
+  std::puts(io::infeedBenchmark(infeed, quiet)[0].c_str());
+}
+
+void run(const Options& options) {
+  switch (options.verb) {
+    case Verb::kBenchmark:
+      return benchmark(options);
+    case Verb::kRecords:
+      return io::writeRecords(sourceOf(options), options.output);
+    case Verb::kCompare:
+      std::fputs(inWords(runTrials(options)).c_str(), stdout);
+  }
+}
+
+}  // namespace
+
+int runApp(int argc, char** argv) try {
+  const Parsed parsed = parseOptions(argc, argv);
+  if (parsed.exit_code) {
+    std::fputs(parsed.text.c_str(), *parsed.exit_code == 0 ? stdout : stderr);
+    return *parsed.exit_code;
+  }
+  run(parsed.options);
+  return 0;
+} catch (const popdist_error& error) {
+  std::fprintf(stderr, "%s: %s\n", kProgram, error.what());
+  return 1;
+}
+
+}  // namespace popdist::data

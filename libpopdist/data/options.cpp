@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/data/options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace popdist::data {
+namespace {
+
+constexpr const char* kEpilogue =
+    "    popdist-data benchmark --idx image=train-images.gz --idx label=train-labels.gz --batch 32 --infeed\n"
+    "    popdist-data records --idx image=train-images.gz --idx label=train-labels.gz train.records\n"
+    "    popdist-data compare --replicas 1,2,4 -- poprun --num-instances 1 ./train --epochs 1\n"
+    "compare runs the command with POPDIST_DATA set to real, generated and synthetic, takes the last number "
+    "before\n"
+    "\"samples/s\" in what it says, and tells whether it waits for its input. With --replicas the command "
+    "begins with\n"
+    "poprun, which gets --num-replicas.\n";
+
+constexpr int kMostOfAnything = 1'000'000'000;
+
+CLI::Validator quiet(CLI::Validator validator) {
+  return validator.description("");
+}
+
+void addSource(CLI::App& verb, std::vector<std::string>& idx, Options& options) {
+  verb.add_option("--idx", idx, "an IDX file, plain or gzip, and the name of its tensor; one for each tensor")
+      ->type_name("NAME=FILE");
+  verb.add_option("--shuffle", options.shuffle_seed, "shuffle the elements by this seed")->type_name("SEED");
+}
+
+void addBenchmark(CLI::App& app, std::vector<std::string>& idx, Options& options) {
+  CLI::App* verb = app.add_subcommand("benchmark", "Reads elements and says how quickly they come, as JSON.");
+  addSource(*verb, idx, options);
+  verb->add_option("--records", options.records, "a file of records")->type_name("FILE");
+  verb->add_option("--batch", options.batch, "rows of a batch (default: single elements)")
+      ->check(quiet(CLI::Range(1, kMostOfAnything)))
+      ->type_name("ROWS");
+  verb->add_option("--epochs", options.benchmark.number_of_epochs, "parts that are measured by themselves")
+      ->check(quiet(CLI::Range(1, kMostOfAnything)))
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_option("--elements", options.benchmark.elements_per_epoch, "batches, or elements, of each part")
+      ->check(quiet(CLI::Range(1, kMostOfAnything)))
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_flag("--infeed", options.by_infeed, "through an infeed, which reads ahead");
+  verb->add_option("--threads", options.threads, "threads of the infeed, 1 to 64")
+      ->check(quiet(CLI::Range(1, 64)))
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_option("--prefetch", options.prefetch, "elements that the infeed reads ahead, 1 to 255")
+      ->check(quiet(CLI::Range(1, 255)))
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_flag("!--no-memcpy", options.benchmark.do_memcpy, "do not copy elements as a transfer would");
+}
+
+void addRecords(CLI::App& app, std::vector<std::string>& idx, Options& options) {
+  CLI::App* verb =
+      app.add_subcommand("records", "Writes all elements to a file of records, the quickest to read.");
+  addSource(*verb, idx, options);
+  verb->add_option("output", options.output, "the file")->required()->type_name("FILE");
+}
+
+void addCompare(CLI::App& app, Options& options) {
+  CLI::App* verb = app.add_subcommand("compare", "Says whether a program waits for its input.");
+  verb->add_option("--replicas", options.replicas, "numbers of replicas, separated by commas")
+      ->check(quiet(CLI::Range(1, kMostOfAnything)))
+      ->delimiter(',')
+      ->type_name("LIST");
+  verb->add_option("command", options.command, "after --: the program and its arguments")
+      ->required()
+      ->type_name("COMMAND...");
+}
+
+/// Empty: it is right.
+std::string mistakeIn(const std::vector<std::string>& idx, Options& options) {
+  for (const std::string& pair : idx) {
+    const std::size_t equals = pair.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == pair.size())
+      return "--idx " + pair + " is not NAME=FILE, such as image=train-images.gz";
+    options.idx.push_back({pair.substr(0, equals), pair.substr(equals + 1)});
+  }
+  if (options.verb == Verb::kBenchmark && options.idx.empty() == options.records.empty())
+    return "benchmark reads either --idx files or a --records file";
+  if (options.verb == Verb::kRecords && options.idx.empty()) return "records needs --idx NAME=FILE";
+  if (options.replicas.empty() || options.verb != Verb::kCompare) return "";
+  const std::string program = options.command[0].substr(options.command[0].rfind('/') + 1);
+  return program == "poprun" ? "" : "--replicas needs a command that begins with poprun, not with " + program;
+}
+
+Verb verbOf(const CLI::App& app) {
+  if (app.got_subcommand("records")) return Verb::kRecords;
+  return app.got_subcommand("compare") ? Verb::kCompare : Verb::kBenchmark;
+}
+
+}  // namespace
+
+Parsed parseOptions(int argc, const char* const* argv) {
+  Parsed parsed;
+  std::vector<std::string> idx;
+  CLI::App app("Looks at the input of training programs.", kProgram);
+  app.footer(kEpilogue);
+  app.require_subcommand(1);
+  addBenchmark(app, idx, parsed.options);
+  addRecords(app, idx, parsed.options);
+  addCompare(app, parsed.options);
+  std::string mistake;
+  try {
+    app.parse(argc, argv);
+    parsed.options.verb = verbOf(app);
+    mistake = mistakeIn(idx, parsed.options);
+  } catch (const CLI::CallForHelp&) {
+    parsed.exit_code = 0;
+    parsed.text = app.help();
+    for (const CLI::App* verb : app.get_subcommands()) parsed.text = verb->help(std::string(kProgram));
+    return parsed;
+  } catch (const CLI::Error& error) {
+    mistake = error.what();
+  }
+  if (!mistake.empty()) {
+    parsed.exit_code = 1;
+    parsed.text = std::string(kProgram) + ": " + mistake + " (see " + kProgram + " --help)\n";
+  }
+  return parsed;
+}
+
+}  // namespace popdist::data
