@@ -29,7 +29,7 @@ namespace {
 namespace io = popdist::io;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kRounds = 5;
+constexpr int kRounds = 3;
 constexpr std::size_t kFileBytes = std::size_t{256} << 20U;
 constexpr const char* kPython = "/usr/bin/python3";  // Debian's, which has python3-torch
 
@@ -58,13 +58,23 @@ void writeFile(const std::string& path, std::size_t sample_bytes) {
       path);
 }
 
+/// Pages that nobody has used for seconds may be taken away; the peer's epoch comes right after another one,
+/// too.
+void touch(const io::RecordFile& file) {
+  std::vector<std::byte> page(4096);
+  for (std::size_t at = 0; at + page.size() <= kFileBytes; at += page.size())
+    std::memcpy(page.data(), file.record(0) + at, page.size());
+}
+
 /// GB/s of one thread that copies all records, in a shuffled order, into a batch.
 double copyRate(const io::RecordFile& file, const Case& each, std::uint64_t epoch) {
   const std::uint64_t samples = file.header().elements;
-  const io::Permutation order(samples, 1, epoch);
+  const io::Permutation order(samples);
+  const std::uint64_t key = io::Permutation::keyOf(1, epoch);
   std::vector<std::byte> batch(each.sample_bytes * each.batch);
   std::vector<std::uint64_t> indices(samples);
-  for (std::uint64_t i = 0; i < samples; ++i) indices[i] = order(i);
+  for (std::uint64_t i = 0; i < samples; ++i) indices[i] = order.at(i, key);
+  touch(file);
   const auto begin = Clock::now();
   for (std::uint64_t i = 0; i < samples; ++i)
     std::memcpy(batch.data() + i % each.batch * each.sample_bytes, file.record(indices[i]),
@@ -79,6 +89,9 @@ struct InfeedRun {
 
 InfeedRun infeedRate(io::Infeed& infeed, std::uint64_t epoch) {
   infeed.start({.epoch = epoch});
+  while (infeed.next() != nullptr) {
+  }
+  infeed.start({.epoch = epoch + 1});
   const auto begin = Clock::now();
   std::size_t bytes = 0;
   while (const popdist::Tensors* batch = infeed.next()) bytes += batch->at(0).bytes().size();
@@ -120,8 +133,6 @@ class Sizes {
     writeFile(path, each.sample_bytes);
     const auto file = io::RecordFile::open(path);
     io::Infeed infeed(io::Dataset::records(path).shuffle(1).batch(each.batch));
-    infeedRate(infeed, 0);  // pages of both mappings are there from now on
-    copyRate(file.value(), each, 0);
     std::map<std::string, std::vector<double>> rates;
     for (int round = 1; round <= kRounds; ++round) {
       showProgress(std::to_string(each.sample_bytes) + " B, round " + std::to_string(round));

@@ -2,6 +2,8 @@
 #include "libpopdist/data/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string_view>
 
 namespace popdist::data {
 namespace {
@@ -68,9 +70,7 @@ void addCompare(CLI::App& app, Options& options) {
       ->check(quiet(CLI::Range(1, kMostOfAnything)))
       ->delimiter(',')
       ->type_name("LIST");
-  verb->add_option("command", options.command, "after --: the program and its arguments")
-      ->required()
-      ->type_name("COMMAND...");
+  verb->footer("Then --, the program and its arguments.");
 }
 
 /// Empty: it is right.
@@ -84,7 +84,10 @@ std::string mistakeIn(const std::vector<std::string>& idx, Options& options) {
   if (options.verb == Verb::kBenchmark && options.idx.empty() == options.records.empty())
     return "benchmark reads either --idx files or a --records file";
   if (options.verb == Verb::kRecords && options.idx.empty()) return "records needs --idx NAME=FILE";
-  if (options.replicas.empty() || options.verb != Verb::kCompare) return "";
+  if (options.verb != Verb::kCompare)
+    return options.command.empty() ? "" : "only compare takes a command after --";
+  if (options.command.empty()) return "compare needs a command: popdist-data compare -- PROGRAM";
+  if (options.replicas.empty()) return "";
   const std::string program = options.command[0].substr(options.command[0].rfind('/') + 1);
   return program == "poprun" ? "" : "--replicas needs a command that begins with poprun, not with " + program;
 }
@@ -105,9 +108,12 @@ Parsed parseOptions(int argc, const char* const* argv) {
   addBenchmark(app, idx, parsed.options);
   addRecords(app, idx, parsed.options);
   addCompare(app, parsed.options);
+  // What comes after "--" is another program's, and none of the words here.
+  const auto own_end = std::find(argv, argv + argc, std::string_view("--"));
+  if (own_end != argv + argc) parsed.options.command.assign(own_end + 1, argv + argc);
   std::string mistake;
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(own_end - argv), argv);
     parsed.options.verb = verbOf(app);
     mistake = mistakeIn(idx, parsed.options);
   } catch (const CLI::CallForHelp&) {

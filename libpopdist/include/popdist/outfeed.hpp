@@ -64,8 +64,9 @@ class Outfeed {
 
   /// Adds a copy of `values` for the replica's next step. The first call fixes names, types and shapes for
   /// all replicas. When the queue is full, waits until another thread dequeues. Throws popdist_error
-  /// kInvalidArgument (other tensors than the first; names both), kOutOfRange (no such replica), and after
-  /// enqueue_timeout kDeadlineExceeded; then the queue is as before, so the call can be repeated.
+  /// kInvalidArgument (other tensors than the first; names both), kOutOfRange (no such replica),
+  /// kFailedPrecondition (the second time in a step, see Loop::beginStep), and after enqueue_timeout
+  /// kDeadlineExceeded; then the queue is as before, so the call can be repeated.
   void enqueue(ConstTensorRefs values, int replica = 0);
 
   /// One scalar.
@@ -84,17 +85,23 @@ class Outfeed {
   /// there may be none. Throws popdist_error kFailedPrecondition in kLast.
   std::optional<Tensors> next();
 
-  /// Says that steps are coming, as long as it lives: next() and iteration wait for them. loops::repeat and
-  /// such have one; a loop written by hand has its own.
+  /// Says that steps of a replica are coming, as long as it lives: next() and iteration wait for them.
+  /// loops::repeat and such have one; a loop written by hand has its own.
   class Loop {
    public:
-    explicit Loop(Outfeed& outfeed);
+    explicit Loop(Outfeed& outfeed, int replica = 0);
     ~Loop();
+
+    /// From now on the replica may enqueue once until the next call: a second time throws popdist_error
+    /// kFailedPrecondition. Without any call it may enqueue as often as it likes.
+    void beginStep();
+
     Loop(const Loop&) = delete;
     Loop& operator=(const Loop&) = delete;
 
    private:
     Outfeed& outfeed_;
+    int replica_;
   };
 
   /// Takes steps out by next(), until there is none.

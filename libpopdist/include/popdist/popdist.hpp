@@ -14,6 +14,7 @@
 #include "popdist/error.hpp"
 #include "popdist/fused.hpp"
 #include "popdist/io.hpp"
+#include "popdist/loops.hpp"
 #include "popdist/pod.hpp"
 #include "popdist/types.hpp"
 

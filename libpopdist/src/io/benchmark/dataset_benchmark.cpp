@@ -77,7 +77,7 @@ pop::Status check(const BenchmarkOptions& options) {
 }
 
 /// Elements one after the other; nullptr at the end.
-using NextElement = std::function<const Tensors*()>;
+using NextTensors = std::function<const Tensors*()>;
 
 class Benchmark {
  public:
@@ -86,7 +86,7 @@ class Benchmark {
     throwIfError(check(options), function_);
   }
 
-  std::vector<std::string> run(const NextElement& next) {
+  std::vector<std::string> run(const NextTensors& next) {
     TransferBuffers buffers(spec_);
     std::string json = R"({"epochs":[)";
     for (int epoch = 0; epoch < options_.number_of_epochs; ++epoch) {
@@ -98,7 +98,7 @@ class Benchmark {
   }
 
  private:
-  EpochStatistics measure(const NextElement& next, TransferBuffers& buffers) {
+  EpochStatistics measure(const NextTensors& next, TransferBuffers& buffers) {
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < options_.elements_per_epoch; ++i) {
       const Tensors* element = next();

@@ -14,18 +14,19 @@ namespace {
 class Shuffled final : public Step {
  public:
   Shuffled(std::unique_ptr<const Node> below, std::uint64_t elements, std::uint64_t seed)
-      : Step(std::move(below)), elements_(elements), seed_(seed) {}
+      : Step(std::move(below)), elements_(elements), seed_(seed), order_(elements) {}
 
   bool isShuffled() const override { return true; }
 
   bool read(const Pass& pass, std::uint64_t index, Row row) const override {
     if (index >= elements_) return false;
-    return below().read(pass, Permutation(elements_, seed_, pass.epoch)(index), row);
+    return below().read(pass, order_.at(index, Permutation::keyOf(seed_, pass.epoch)), row);
   }
 
  private:
   std::uint64_t elements_;
   std::uint64_t seed_;
+  Permutation order_;
 };
 
 class EveryOf final : public Step {
@@ -209,9 +210,10 @@ NodeResult dealt(std::unique_ptr<const Node> below, const InputContext& context)
   const Extent all = below->extent();
   auto deal = std::make_unique<Dealt>(std::move(below), context);
   if (deal->extent() == Extent(0)) {
-    return pop::invalidArgument("one step takes a micro batch for each of " + std::to_string(context.replicas) +
-                                " replicas (global batch " + std::to_string(context.replicas) + " x " +
-                                std::to_string(deal->rows()) + "), and the dataset has " + std::to_string(*all) +
+    return pop::invalidArgument("one step takes a micro batch for each of " +
+                                std::to_string(context.replicas) + " replicas (global batch " +
+                                std::to_string(context.replicas) + " x " + std::to_string(deal->rows()) +
+                                "), and the dataset has " + std::to_string(*all) +
                                 ": lower the micro batch (the rows of batch()) or the number of replicas");
   }
   return std::unique_ptr<const Node>(std::move(deal));

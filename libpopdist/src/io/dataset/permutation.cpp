@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/io/dataset/permutation.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "common/base/random.h"
@@ -29,25 +30,26 @@ std::uint64_t sumBelow(std::uint64_t a, std::uint64_t b, std::uint64_t bound) {
 
 }  // namespace
 
-Permutation::Permutation(std::uint64_t count, std::uint64_t seed, std::uint64_t epoch) : count_(count) {
-  rows_ = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(count)));
-  if (rows_ < 2) rows_ = 2;
-  columns_ = count / rows_ + 1;
-  if (columns_ < 2) columns_ = 2;
+Permutation::Permutation(std::uint64_t count)
+    : count_(count), rounds_(count < kSmall ? kRoundsOfSmall : kRounds) {
+  rows_ = std::max<std::uint64_t>(2, static_cast<std::uint64_t>(std::sqrt(static_cast<double>(count))));
+  columns_ = std::max<std::uint64_t>(2, count / rows_ + 1);
+}
+
+std::uint64_t Permutation::keyOf(std::uint64_t seed, std::uint64_t epoch) {
   // Mixed one after the other: seed + epoch would make epoch 1 of seed 0 repeat epoch 0 of seed 1.
   pop::SplitMix64 mixed_seed(seed);
   pop::SplitMix64 mixed_epoch(mixed_seed.next() ^ epoch);
-  key_ = mixed_epoch.next();
+  return mixed_epoch.next();
 }
 
-std::uint64_t Permutation::operator()(std::uint64_t index) const {
-  const std::uint64_t rounds = count_ < kSmall ? kRoundsOfSmall : kRounds;
+std::uint64_t Permutation::at(std::uint64_t index, std::uint64_t key) const {
   do {
     std::uint64_t row = index / columns_;
     std::uint64_t column = index % columns_;
-    for (std::uint64_t round = 0; round < rounds; round += 2) {
-      row = sumBelow(row, roundFunction(key_, round, column, rows_), rows_);
-      column = sumBelow(column, roundFunction(key_, round + 1, row, columns_), columns_);
+    for (std::uint64_t round = 0; round < rounds_; round += 2) {
+      row = sumBelow(row, roundFunction(key, round, column, rows_), rows_);
+      column = sumBelow(column, roundFunction(key, round + 1, row, columns_), columns_);
     }
     index = row * columns_ + column;
   } while (index >= count_);

@@ -49,7 +49,8 @@ pop::Result<const Tensors*> FeedQueue::next(int replica) {
   Slot& slot = lane.slotOf(lane.taken);
   slot.is_read = false;
   ++lane.taken;
-  for_threads_.notify_one();
+  // To wake a thread costs more than all the rest: not for each element.
+  if (waiting_ > 0 || lane.claimed - lane.taken <= (lane.slots.size() - 1) / 4) for_threads_.notify_one();
   return &*std::as_const(slot.element);
 }
 
@@ -60,15 +61,18 @@ bool FeedQueue::isThere(Lane& lane) const {
 
 pop::Status FeedQueue::awaitStep(std::unique_lock<std::mutex>& lock, Lane& lane) {
   const auto is_answered = [&] { return isThere(lane) || isFailed(lane) || lane.taken >= end_; };
+  ++waiting_;
+  for_threads_.notify_one();
   while (!is_answered()) {
     // Only while nothing can be read does time count: a slow dataset is no standstill.
     const auto may_go_on = [&] { return is_answered() || claims_in_hand_ > 0 || replicaToReadFor(); };
     if (may_go_on())
       for_replicas_.wait(lock);
     else if (!waitAwake(for_replicas_, lock, turn_timeout_, may_go_on))
-      return heldUp(lane);
+      break;
   }
-  return {};
+  --waiting_;
+  return is_answered() ? pop::Status() : heldUp(lane);
 }
 
 pop::Status FeedQueue::heldUp(const Lane& lane) const {

@@ -88,6 +88,7 @@ class FeedQueue {
   bool is_started_ = false;
   bool is_closed_ = false;
   int claims_in_hand_ = 0;
+  int waiting_ = 0;  // replicas
 
   std::uint64_t epoch_ = 0;
   std::uint64_t end_ = kEndless;     // no step from here on is there

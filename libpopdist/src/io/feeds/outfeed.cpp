@@ -41,7 +41,8 @@ class Queue {
   explicit Queue(const OutfeedOptions& options)
       : options_(options),
         steps_(std::max(options.replicas, 1)),
-        sums_(static_cast<std::size_t>(std::max(options.replicas, 1))) {
+        sums_(static_cast<std::size_t>(std::max(options.replicas, 1))),
+        turns_(sums_.size()) {
     throwIfError(check(options), "Outfeed");
     const DataOptions data = options.data ? *options.data : DataOptions::fromEnvironment();
     is_synthetic_ = data.outfeeds && data.kind == DataKind::kSynthetic;
@@ -50,13 +51,14 @@ class Queue {
   void enqueue(ConstTensorRefs values, int replica) {
     std::unique_lock lock(mutex_);
     fixSpec(values.spec());
-    checkReplica(replica);
-    if (is_synthetic_) return;
-    if (options_.accumulate) {
+    checkReplica(replica, "Outfeed.enqueue");
+    Turn& turn = turns_[static_cast<std::size_t>(replica)];
+    if (turn == Turn::kDone) failSecondTime(replica);
+    if (options_.accumulate && !is_synthetic_)
       enqueueSum(lock, values, replica);
-    } else {
+    else if (!is_synthetic_)
       put(lock, values, replica);
-    }
+    if (turn == Turn::kOnce) turn = Turn::kDone;
   }
 
   Tensors dequeue(std::chrono::milliseconds wait) {
@@ -88,10 +90,22 @@ class Queue {
     return step;
   }
 
-  void changeLoops(int by) {
+  void beginLoop(int replica) {
     const std::scoped_lock lock(mutex_);
-    loops_ += by;
+    checkReplica(replica, "Outfeed.Loop");
+    ++loops_;
+  }
+
+  void endLoop(int replica) {
+    const std::scoped_lock lock(mutex_);
+    --loops_;
+    turns_[static_cast<std::size_t>(replica)] = Turn::kFree;
     enqueued_.notify_all();
+  }
+
+  void beginStep(int replica) {
+    const std::scoped_lock lock(mutex_);
+    turns_[static_cast<std::size_t>(replica)] = Turn::kOnce;
   }
 
   std::uint64_t bytesTaken() {
@@ -100,11 +114,22 @@ class Queue {
   }
 
  private:
-  void checkReplica(int replica) const {
+  /// How often a replica may enqueue before its loop begins another step.
+  enum class Turn : std::uint8_t { kFree, kOnce, kDone };
+
+  static void failSecondTime(int replica) {
+    throwIfError(
+        pop::failedPrecondition("replica " + std::to_string(replica) +
+                                " has enqueued in this step already: enqueue all tensors together, or "
+                                "use an outfeed for each"),
+        "Outfeed.enqueue");
+  }
+
+  void checkReplica(int replica, const char* function) const {
     if (replica >= 0 && replica < options_.replicas) return;
     throwIfError({pop::Code::kOutOfRange, "there is no replica " + std::to_string(replica) + " among the " +
                                               std::to_string(options_.replicas) + " of this outfeed"},
-                 "Outfeed.enqueue");
+                 function);
   }
 
   void fixSpec(const Spec& spec) {
@@ -197,6 +222,7 @@ class Queue {
   StepQueue steps_;
   std::vector<Sum> sums_;  // of each replica
   int loops_ = 0;
+  std::vector<Turn> turns_;  // of each replica
   std::uint64_t bytes_taken_ = 0;
 };
 
@@ -230,11 +256,14 @@ Outfeed::Iterator& Outfeed::Iterator::operator++() {
   return *this;
 }
 
-Outfeed::Loop::Loop(Outfeed& outfeed) : outfeed_(outfeed) {
-  outfeed.impl_->get("Outfeed.Loop").changeLoops(1);
+Outfeed::Loop::Loop(Outfeed& outfeed, int replica) : outfeed_(outfeed), replica_(replica) {
+  outfeed.impl_->get("Outfeed.Loop").beginLoop(replica);
 }
 Outfeed::Loop::~Loop() {
-  if (outfeed_.impl_) outfeed_.impl_->get("Outfeed.Loop").changeLoops(-1);
+  if (outfeed_.impl_) outfeed_.impl_->get("Outfeed.Loop").endLoop(replica_);
+}
+void Outfeed::Loop::beginStep() {
+  outfeed_.impl_->get("Outfeed.Loop").beginStep(replica_);
 }
 
 }  // namespace popdist::io

@@ -50,6 +50,8 @@ TEST(DataOptions, MistakesAreNamed) {
   expectMistake({"benchmark", "--records", "c", "--threads", "65"}, "65");
   expectMistake({"records", "out"}, "records needs --idx");
   expectMistake({"compare", "--replicas", "2", "--", "./train"}, "begins with poprun, not with train");
+  expectMistake({"compare"}, "compare needs a command");
+  expectMistake({"benchmark", "--records", "c", "--", "true"}, "only compare takes a command");
   EXPECT_EQ(parse({"benchmark", "--help"}).exit_code, 0);
 }
 

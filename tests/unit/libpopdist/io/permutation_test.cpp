@@ -13,9 +13,10 @@ namespace popdist::io {
 namespace {
 
 std::vector<std::uint64_t> orderOf(std::uint64_t count, std::uint64_t seed, std::uint64_t epoch) {
-  const Permutation permutation(count, seed, epoch);
+  const Permutation permutation(count);
+  const std::uint64_t key = Permutation::keyOf(seed, epoch);
   std::vector<std::uint64_t> order;
-  for (std::uint64_t i = 0; i < count; ++i) order.push_back(permutation(i));
+  for (std::uint64_t i = 0; i < count; ++i) order.push_back(permutation.at(i, key));
   return order;
 }
 
@@ -29,16 +30,16 @@ TEST(Permutation, HasEachIndexOnce) {
 
 TEST(Permutation, ReachesFarBeyondWhatFitsInATable) {
   const std::uint64_t count = std::uint64_t{1} << 62U;
-  const Permutation permutation(count, 1, 0);
+  const Permutation permutation(count);
   for (const std::uint64_t index : {std::uint64_t{0}, count / 2, count - 1})
-    EXPECT_LT(permutation(index), count);
+    EXPECT_LT(permutation.at(index, Permutation::keyOf(1, 0)), count);
 }
 
 // A change here changes what every user's training reads.
 TEST(Permutation, IsPartOfTheFormat) {
   EXPECT_THAT(orderOf(10, 0, 0), ::testing::ElementsAre(4, 7, 9, 1, 3, 2, 6, 0, 8, 5));
   EXPECT_THAT(orderOf(10, 42, 7), ::testing::ElementsAre(2, 7, 6, 5, 8, 3, 4, 0, 1, 9));
-  EXPECT_EQ(Permutation(1'000'000, 42, 7)(123'456), 18402U);
+  EXPECT_EQ(Permutation(1'000'000).at(123'456, Permutation::keyOf(42, 7)), 18402U);
 }
 
 TEST(Permutation, DiffersBetweenSeedsAndEpochs) {
@@ -70,11 +71,12 @@ TEST(Permutation, HasAllOrdersOfAFewEquallyOften) {
 
 TEST(Permutation, PutsWhatWasTogetherAnywhere) {
   constexpr std::uint64_t kCount = 2000;
+  const Permutation permutation(kCount);
   std::map<std::vector<std::uint64_t>, int> distances;
   constexpr std::uint64_t kDraws = 200'000;
   for (std::uint64_t draw = 0; draw < kDraws; ++draw) {
-    const Permutation permutation(kCount, draw, 1);
-    ++distances[{(permutation(1) + kCount - permutation(0)) % kCount / 20}];
+    const std::uint64_t key = Permutation::keyOf(draw, 1);
+    ++distances[{(permutation.at(1, key) + kCount - permutation.at(0, key)) % kCount / 20}];
   }
   EXPECT_LT(chiSquare(distances, kDraws, 100), 149.5);  // 0.1 % of fair draws exceed it
 }
