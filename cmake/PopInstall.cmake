@@ -9,7 +9,7 @@ endif()
 
 # Programs look for each other under these two names of one prefix (common/sys/own_program.cpp), and for backends under
 # a third (libpopdist/src/context/backends.cpp), so CMAKE_INSTALL_BINDIR, LIBEXECDIR and LIBDIR cannot move them.
-set(called_by_users poprun popctl popdist-agent popdist-algorithms popdistd)
+set(called_by_users poprun popctl popdist-agent popdist-algorithms popdist-data popdistd)
 set(called_by_ours poprun-hosts poprun-service popdist-agent-service popdist-join popdist-runner popdist-topology)
 if(TARGET popdist-pmix)
   list(APPEND called_by_ours popdist-pmix)
@@ -54,7 +54,7 @@ install(FILES packaging/popdistConfig.cmake ${PROJECT_BINARY_DIR}/popdistConfigV
 install(FILES ${PROJECT_BINARY_DIR}/popdist.pc DESTINATION ${pkgconfig_directory})
 
 install(FILES docs/man/poprun.1 docs/man/popctl.1 docs/man/popdistd.1 docs/man/popdist-agent.1
-  docs/man/popdist-algorithms.1
+  docs/man/popdist-algorithms.1 docs/man/popdist-data.1
   DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 foreach(program poprun popctl)
   set(shares ${CMAKE_INSTALL_DATADIR})

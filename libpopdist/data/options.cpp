@@ -25,8 +25,9 @@ CLI::Validator quiet(CLI::Validator validator) {
 }
 
 void addSource(CLI::App& verb, std::vector<std::string>& idx, Options& options) {
-  verb.add_option("--idx", idx, "an IDX file, plain or gzip, and the name of its tensor; one for each tensor")
-      ->type_name("NAME=FILE");
+  verb.add_option("--idx", idx,
+                  "NAME=FILE: an IDX file, plain or gzip, as the tensor NAME; one for each tensor")
+      ->type_name("PAIR");
   verb.add_option("--shuffle", options.shuffle_seed, "shuffle the elements by this seed")->type_name("SEED");
 }
 
@@ -54,7 +55,9 @@ void addBenchmark(CLI::App& app, std::vector<std::string>& idx, Options& options
       ->check(quiet(CLI::Range(1, 255)))
       ->type_name("N")
       ->capture_default_str();
-  verb->add_flag("!--no-memcpy", options.benchmark.do_memcpy, "do not copy elements as a transfer would");
+  verb->add_flag(
+      "--no-memcpy", [&options](std::int64_t) { options.benchmark.do_memcpy = false; },
+      "do not copy elements as a transfer would");
 }
 
 void addRecords(CLI::App& app, std::vector<std::string>& idx, Options& options) {

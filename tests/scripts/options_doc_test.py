@@ -34,8 +34,8 @@ def complete(*words: str) -> list[str]:
 class ManPage(unittest.TestCase):
     def test_man_has_no_warnings(self):
         pages = sorted(page.name for page in (HOME / "docs/man").iterdir())
-        self.assertEqual(pages, ["popctl.1", "popdist-agent.1", "popdist-algorithms.1", "popdistd.1",
-                                 "poprun.1"])
+        self.assertEqual(pages, ["popctl.1", "popdist-agent.1", "popdist-algorithms.1", "popdist-data.1",
+                                 "popdistd.1", "poprun.1"])
         for page in pages:
             result = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", f"docs/man/{page}"],
                                     cwd=HOME, capture_output=True, text=True, check=True)
