@@ -66,9 +66,9 @@ TEST(InstalledPages, HaveNoBrokenLinks) {
 
 TEST(InstalledPages, AreFoundByManAndShells) {
   const Installation installed;
-  for (const char* file : {"man/man1/poprun.1", "man/man1/popdist-agent.1", "man/man1/popdist-algorithms.1", "man/man1/popdist-data.1",
-                           "bash-completion/completions/poprun", "zsh/site-functions/_poprun",
-                           "fish/vendor_completions.d/poprun.fish"})
+  for (const char* file : {"man/man1/poprun.1", "man/man1/popdist-agent.1", "man/man1/popdist-algorithms.1",
+                           "man/man1/popdist-data.1", "bash-completion/completions/poprun",
+                           "zsh/site-functions/_poprun", "fish/vendor_completions.d/poprun.fish"})
     EXPECT_TRUE(std::filesystem::exists(installed.prefix() + "/share/" + file)) << file;
 }
 
