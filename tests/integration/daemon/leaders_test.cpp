@@ -73,7 +73,7 @@ class LeadersTest : public DaemonTest {
         [&] {
           grpc::ClientContext context;
           context.set_wait_for_ready(true);
-          context.set_deadline(std::chrono::system_clock::now() + seconds(2));
+          context.set_deadline(std::chrono::system_clock::now() + seconds(10));
           v1::SubmitReply reply;
           if (!stub->Submit(&context, shell(script), &reply).ok()) return false;
           id = reply.job().id();
