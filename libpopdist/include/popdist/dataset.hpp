@@ -186,6 +186,9 @@ class Dataset {
   ~Dataset();
 
  private:
+  template <typename Make>
+  Dataset step(const char* function, const Make& make);
+
   friend DatasetAccess;
   explicit Dataset(std::unique_ptr<const Node> root, int prefetch_depth);
 

@@ -9,8 +9,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -48,7 +48,7 @@ class Iterations {
  private:
   const char* loop_;
   LoopOptions options_;
-  std::vector<std::unique_ptr<io::Outfeed::Loop>> loops_;
+  std::deque<io::Outfeed::Loop> loops_;
 };
 
 template <typename Body>

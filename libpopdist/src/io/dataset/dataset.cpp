@@ -104,56 +104,54 @@ Dataset Dataset::records(const std::filesystem::path& path) {
   return source(recordsOf(path.string()), "Dataset.records");
 }
 
+template <typename Make>
+Dataset Dataset::step(const char* function, const Make& make) {
+  return DatasetAccess::make(make(DatasetAccess::take(*this, function)), function, prefetch_depth_);
+}
+
 Dataset Dataset::map(Spec element, MapFunction function) && {
-  return DatasetAccess::make(
-      mapped(DatasetAccess::take(*this, "Dataset.map"), std::move(element), std::move(function)),
-      "Dataset.map", prefetch_depth_);
+  return step("Dataset.map",
+              [&](auto below) { return mapped(std::move(below), std::move(element), std::move(function)); });
 }
 Dataset Dataset::shuffle(std::uint64_t seed) && {
-  return DatasetAccess::make(shuffled(DatasetAccess::take(*this, "Dataset.shuffle"), seed), "Dataset.shuffle",
-                             prefetch_depth_);
+  return step("Dataset.shuffle", [&](auto below) { return shuffled(std::move(below), seed); });
 }
 Dataset Dataset::shuffleBuffered(std::size_t elements, std::uint64_t seed) && {
-  return DatasetAccess::make(
-      shuffledInBuffer(DatasetAccess::take(*this, "Dataset.shuffleBuffered"), elements, seed),
-      "Dataset.shuffleBuffered", prefetch_depth_);
+  return step("Dataset.shuffleBuffered",
+              [&](auto below) { return shuffledInBuffer(std::move(below), elements, seed); });
 }
 Dataset Dataset::shard(int count, int index) && {
-  return DatasetAccess::make(everyOf(DatasetAccess::take(*this, "Dataset.shard"), count, index),
-                             "Dataset.shard", prefetch_depth_);
+  return step("Dataset.shard", [&](auto below) { return everyOf(std::move(below), count, index); });
 }
 Dataset Dataset::forReplicas(const InputContext& context) && {
-  return DatasetAccess::make(dealt(DatasetAccess::take(*this, "Dataset.forReplicas"), context),
-                             "Dataset.forReplicas", prefetch_depth_);
+  return step("Dataset.forReplicas", [&](auto below) { return dealt(std::move(below), context); });
 }
 Dataset Dataset::batch(std::size_t rows, Remainder remainder) && {
-  return DatasetAccess::make(batched(DatasetAccess::take(*this, "Dataset.batch"), rows, remainder),
-                             "Dataset.batch", prefetch_depth_);
+  return step("Dataset.batch", [&](auto below) { return batched(std::move(below), rows, remainder); });
 }
 Dataset Dataset::repeat() && {
   return std::move(*this).repeat(kEndless);
 }
 Dataset Dataset::repeat(std::uint64_t times) && {
-  return DatasetAccess::make(repeated(DatasetAccess::take(*this, "Dataset.repeat"), times), "Dataset.repeat",
-                             prefetch_depth_);
+  return step("Dataset.repeat", [&](auto below) { return repeated(std::move(below), times); });
 }
 Dataset Dataset::take(std::uint64_t elements) && {
-  return DatasetAccess::make(rangeOf(DatasetAccess::take(*this, "Dataset.take"), 0, elements), "Dataset.take",
-                             prefetch_depth_);
+  return step("Dataset.take", [&](auto below) { return rangeOf(std::move(below), 0, elements); });
 }
 Dataset Dataset::skip(std::uint64_t elements) && {
-  return DatasetAccess::make(rangeOf(DatasetAccess::take(*this, "Dataset.skip"), elements, kEndless),
-                             "Dataset.skip", prefetch_depth_);
+  return step("Dataset.skip", [&](auto below) { return rangeOf(std::move(below), elements, kEndless); });
 }
 Dataset Dataset::cache() && {
-  auto below = DatasetAccess::take(*this, "Dataset.cache");
-  if (below->isShuffled()) warnOfOneOrder();
-  return DatasetAccess::make(cachedInMemory(std::move(below)), "Dataset.cache", prefetch_depth_);
+  return step("Dataset.cache", [&](auto below) {
+    if (below->isShuffled()) warnOfOneOrder();
+    return cachedInMemory(std::move(below));
+  });
 }
 Dataset Dataset::cache(const std::filesystem::path& directory) && {
-  auto below = DatasetAccess::take(*this, "Dataset.cache");
-  if (below->isShuffled()) warnOfOneOrder();
-  return DatasetAccess::make(cachedInFile(std::move(below), directory), "Dataset.cache", prefetch_depth_);
+  return step("Dataset.cache", [&](auto below) {
+    if (below->isShuffled()) warnOfOneOrder();
+    return cachedInFile(std::move(below), directory);
+  });
 }
 Dataset Dataset::prefetch(int depth) && {
   throwIfError(checkPrefetchDepth(depth), "Dataset.prefetch");

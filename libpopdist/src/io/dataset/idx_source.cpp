@@ -13,18 +13,18 @@
 namespace popdist::io {
 namespace {
 
-class IdxArrays final : public Node {
+class IdxArrays final : public AddressedSource {
  public:
   IdxArrays(std::vector<IdxArray> arrays, Spec spec)
-      : arrays_(std::move(arrays)), spec_(std::move(spec)), layout_(spec_) {}
+      : AddressedSource(arrays[0].dims[0]),
+        arrays_(std::move(arrays)),
+        spec_(std::move(spec)),
+        layout_(spec_) {}
 
   const Spec& spec() const override { return spec_; }
-  Extent extent() const override { return arrays_[0].dims[0]; }
-  Extent dropped() const override { return 0; }
-  bool isSequence() const override { return false; }
 
   bool read(const Pass&, std::uint64_t index, Row row) const override {
-    if (index >= arrays_[0].dims[0]) return false;
+    if (!has(index)) return false;
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
       const std::size_t bytes = layout_.bytes(i);
       std::copy_n(reinterpret_cast<const std::byte*>(arrays_[i].values.data()) + index * bytes, bytes,

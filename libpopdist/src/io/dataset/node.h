@@ -60,6 +60,22 @@ class Node {
   virtual bool read(const Pass& pass, std::uint64_t index, Row row) const = 0;
 };
 
+/// The start of a pipeline whose elements are addressed: nothing is left out, any of them can be read.
+class AddressedSource : public Node {
+ public:
+  explicit AddressedSource(std::uint64_t elements) : elements_(elements) {}
+
+  Extent extent() const override { return elements_; }
+  Extent dropped() const override { return 0; }
+  bool isSequence() const override { return false; }
+
+ protected:
+  bool has(std::uint64_t index) const { return index < elements_; }
+
+ private:
+  std::uint64_t elements_;
+};
+
 /// A step with one below it that keeps its tensors: says of itself what that says.
 class Step : public Node {
  public:

@@ -7,17 +7,15 @@
 namespace popdist::io {
 namespace {
 
-class Records final : public Node {
+class Records final : public AddressedSource {
  public:
-  explicit Records(RecordFile file) : file_(std::move(file)), layout_(file_.header().spec) {}
+  explicit Records(RecordFile file)
+      : AddressedSource(file.header().elements), file_(std::move(file)), layout_(file_.header().spec) {}
 
   const Spec& spec() const override { return file_.header().spec; }
-  Extent extent() const override { return file_.header().elements; }
-  Extent dropped() const override { return 0; }
-  bool isSequence() const override { return false; }
 
   bool read(const Pass&, std::uint64_t index, Row row) const override {
-    if (index >= file_.header().elements) return false;
+    if (!has(index)) return false;
     copyRecord(file_, layout_, index, row);
     return true;
   }

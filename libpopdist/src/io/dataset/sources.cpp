@@ -11,21 +11,18 @@ namespace popdist::io {
 namespace {
 
 /// Elements lie one after the other in each tensor.
-class InMemory final : public Node {
+class InMemory final : public AddressedSource {
  public:
   InMemory(Tensors tensors, Spec element, std::uint64_t elements)
-      : tensors_(std::move(tensors)), spec_(std::move(element)), elements_(elements) {
+      : AddressedSource(elements), tensors_(std::move(tensors)), spec_(std::move(element)) {
     for (std::size_t i = 0; i < spec_.size(); ++i)
       parts_.push_back({std::as_const(tensors_).at(i).bytes().data(), spec_[i].bytes()});
   }
 
   const Spec& spec() const override { return spec_; }
-  Extent extent() const override { return elements_; }
-  Extent dropped() const override { return 0; }
-  bool isSequence() const override { return false; }
 
   bool read(const Pass&, std::uint64_t index, Row row) const override {
-    if (index >= elements_) return false;
+    if (!has(index)) return false;
     for (std::size_t i = 0; i < parts_.size(); ++i)
       std::memcpy(row[i], parts_[i].start + index * parts_[i].bytes, parts_[i].bytes);
     return true;
@@ -39,22 +36,18 @@ class InMemory final : public Node {
 
   Tensors tensors_;
   Spec spec_;
-  std::uint64_t elements_;
   std::vector<Part> parts_;
 };
 
-class OfUser final : public Node {
+class OfUser final : public AddressedSource {
  public:
   OfUser(std::shared_ptr<const Source> source, Spec spec)
-      : source_(std::move(source)), spec_(std::move(spec)), elements_(source_->size()) {}
+      : AddressedSource(source->size()), source_(std::move(source)), spec_(std::move(spec)) {}
 
   const Spec& spec() const override { return spec_; }
-  Extent extent() const override { return elements_; }
-  Extent dropped() const override { return 0; }
-  bool isSequence() const override { return false; }
 
   bool read(const Pass&, std::uint64_t index, Row row) const override {
-    if (index >= elements_) return false;
+    if (!has(index)) return false;
     source_->read(index, TensorRefs(spec_, row));
     return true;
   }
@@ -62,7 +55,6 @@ class OfUser final : public Node {
  private:
   std::shared_ptr<const Source> source_;
   Spec spec_;
-  std::uint64_t elements_;
 };
 
 pop::Result<Spec> specOfSlices(const Spec& whole) {

@@ -29,4 +29,8 @@ std::unique_ptr<Feed> prefetched(std::shared_ptr<const Node> node, int depth, co
 std::unique_ptr<Feed> synthetic(std::shared_ptr<const Node> node, int replicas,
                                 const Initialiser& initialiser);
 
+/// Elements that the host makes up once, of the same tensors as `node`'s and as many.
+std::shared_ptr<const Node> generatedLike(const std::shared_ptr<const Node>& node,
+                                          const Initialiser& initialiser);
+
 }  // namespace popdist::io

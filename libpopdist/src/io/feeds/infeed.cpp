@@ -8,7 +8,6 @@
 
 #include "libpopdist/src/io/dataset/access.h"
 #include "libpopdist/src/io/feeds/feed.h"
-#include "libpopdist/src/io/feeds/made_up.h"
 #include "libpopdist/src/io/feeds/of_this_process.h"
 #include "libpopdist/src/tensor/error_edge.h"
 #include "libpopdist/src/tensor/spec.h"

@@ -39,18 +39,14 @@ class StepQueue {
   std::optional<Tensors> latest() const;
 
  private:
-  struct Step {
-    Tensors values;
-    std::size_t missing;
-  };
-
-  Step& stepAt(std::size_t place, const Spec& values);
-  static void copy(ConstTensorRefs values, Step& step, std::size_t replica);
+  /// Of all replicas, zeros where one has not put in its part.
+  Tensors& stepAt(std::size_t place, const Spec& values);
+  static void copy(ConstTensorRefs values, Tensors& step, std::size_t replica);
 
   std::size_t replicas_;
   std::vector<std::uint64_t> enqueued_;  // of each replica
   std::uint64_t taken_ = 0;
-  std::deque<Step> steps_;  // oldest first
+  std::deque<Tensors> steps_;  // oldest first
 };
 
 }  // namespace popdist::io

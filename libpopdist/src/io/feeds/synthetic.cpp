@@ -7,19 +7,21 @@
 
 #include "libpopdist/src/io/dataset/row_layout.h"
 #include "libpopdist/src/io/feeds/feed.h"
-#include "libpopdist/src/io/feeds/made_up.h"
 
 namespace popdist::io {
 namespace {
 
 constexpr std::uint64_t kSeed = 0;
 
+/// For ever, where it is not known how many there are.
+std::uint64_t elementsLike(const Node& node) {
+  return node.isSequence() ? kEndless : node.extent().value_or(kEndless);
+}
+
 class Synthetic final : public Feed {
  public:
   Synthetic(const std::shared_ptr<const Node>& node, int replicas, const Initialiser& initialiser)
-      : element_(node->spec()),
-        steps_(node->isSequence() ? kEndless : node->extent().value_or(kEndless)),
-        taken_(static_cast<std::size_t>(replicas)) {
+      : element_(node->spec()), steps_(elementsLike(*node)), taken_(static_cast<std::size_t>(replicas)) {
     if (steps_ != kEndless) steps_ /= taken_.size();
     initialise(element_.refs(), initialiser, kSeed);
   }
@@ -47,21 +49,16 @@ class Synthetic final : public Feed {
 };
 
 /// As many elements as `below` has, all the same.
-class Generated final : public Node {
+class Generated final : public AddressedSource {
  public:
   Generated(const std::shared_ptr<const Node>& below, const Initialiser& initialiser)
-      : element_(below->spec()),
-        layout_(below->spec()),
-        extent_(below->isSequence() ? kEndless : below->extent().value_or(kEndless)) {
+      : AddressedSource(elementsLike(*below)), element_(below->spec()), layout_(below->spec()) {
     initialise(element_.refs(), initialiser, kSeed);
   }
 
   const Spec& spec() const override { return element_.spec(); }
-  Extent extent() const override { return extent_; }
-  Extent dropped() const override { return 0; }
-  bool isSequence() const override { return false; }
   bool read(const Pass&, std::uint64_t index, Row row) const override {
-    if (index >= *extent_) return false;
+    if (!has(index)) return false;
     for (std::size_t i = 0; i < layout_.tensors(); ++i)
       std::copy_n(element_.at(i).bytes().data(), layout_.bytes(i), row[i]);
     return true;
@@ -70,7 +67,6 @@ class Generated final : public Node {
  private:
   Tensors element_;
   RowLayout layout_;
-  Extent extent_;
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "popdist/loops.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 
 #include "libpopdist/src/tensor/error_edge.h"
@@ -19,14 +18,13 @@ Iterations::Iterations(const char* loop, const LoopOptions& options, bool body_t
         pop::invalidArgument("LoopOptions::infeed is set, and the body takes no input: the infeed would "
                              "never be read"),
         loop_);
-  for (io::Outfeed* outfeed : options.outfeeds)
-    loops_.push_back(std::make_unique<io::Outfeed::Loop>(*outfeed, options.replica));
+  for (io::Outfeed* outfeed : options.outfeeds) loops_.emplace_back(*outfeed, options.replica);
 }
 
 Iterations::~Iterations() = default;
 
 const Tensors* Iterations::begin(std::uint64_t index, std::optional<std::uint64_t> count) {
-  for (const auto& loop : loops_) loop->beginStep();
+  for (io::Outfeed::Loop& loop : loops_) loop.beginStep();
   if (options_.infeed == nullptr) return nullptr;
   const Tensors* input = options_.infeed->next(options_.replica);
   if (input == nullptr) {
