@@ -140,8 +140,14 @@ std::string nameOfTest(const ::testing::TestParamInfo<Contract::ParamType>& test
   return std::get<0>(tested.param).name + std::to_string(std::get<1>(tested.param));
 }
 
+#ifdef __SANITIZE_ADDRESS__
+const std::vector<int> kRanks{1, 3, 4};
+#else
+const std::vector<int> kRanks{1, 2, 3, 4, 8};
+#endif
+
 INSTANTIATE_TEST_SUITE_P(Ways, Contract,
-                         ::testing::Combine(::testing::ValuesIn(allWays()), ::testing::Values(1, 2, 3, 4, 8)),
+                         ::testing::Combine(::testing::ValuesIn(allWays()), ::testing::ValuesIn(kRanks)),
                          nameOfTest);
 
 }  // namespace

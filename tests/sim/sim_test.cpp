@@ -17,9 +17,14 @@ namespace pop::sim {
 namespace {
 
 // For a campaign: more of them, as `SIM_SEEDS=1000000 build/release/tests/simulated_jobs`.
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::uint64_t kSeeds = 4'000;
+#else
+constexpr std::uint64_t kSeeds = 30'000;
+#endif
 std::uint64_t numSeeds() {
   const char* const wanted = std::getenv("SIM_SEEDS");
-  return wanted == nullptr ? 30'000 : std::stoull(wanted);
+  return wanted == nullptr ? kSeeds : std::stoull(wanted);
 }
 
 constexpr std::uint64_t kParts = 8;  // run in parallel by ctest

@@ -200,12 +200,12 @@ std::vector<std::uint8_t> SharedPlanSimulator::read(int rank, Region& region, st
                                                     std::size_t bytes) {
   if (!inside(rank, region, offset, bytes)) return {};
   for (std::size_t i = offset; i < offset + bytes; ++i) {
-    Byte& byte = region.history[i];
+    const auto [byte, reads] = historyOf(region, i);
     if (byte.writer >= 0 && !knows(rank, byte.writer, byte.written))
       fail(rank, "it reads byte " + std::to_string(i) + " of the " + region.name + " that rank " +
                      std::to_string(byte.writer) + " may be writing");
     byte.read = true;
-    region.reads[i * ranks_count_ + at(rank)] = ranks_[at(rank)].clock[at(rank)];
+    reads[at(rank)] = ranks_[at(rank)].clock[at(rank)];
   }
   const auto begin = region.bytes.begin() + static_cast<std::ptrdiff_t>(offset);
   return {begin, begin + static_cast<std::ptrdiff_t>(bytes)};
@@ -215,12 +215,12 @@ void SharedPlanSimulator::write(int rank, Region& region, std::size_t offset,
                                 const std::vector<std::uint8_t>& bytes) {
   if (!inside(rank, region, offset, bytes.size())) return;
   for (std::size_t i = offset; i < offset + bytes.size(); ++i) {
-    Byte& byte = region.history[i];
+    const auto [byte, reads] = historyOf(region, i);
     if (byte.writer >= 0 && !knows(rank, byte.writer, byte.written))
       fail(rank, "it writes byte " + std::to_string(i) + " of the " + region.name + " that rank " +
                      std::to_string(byte.writer) + " may be writing");
     for (std::size_t reader = 0; byte.read && reader < ranks_count_; ++reader) {
-      if (!knows(rank, static_cast<int>(reader), std::exchange(region.reads[i * ranks_count_ + reader], 0)))
+      if (!knows(rank, static_cast<int>(reader), std::exchange(reads[reader], 0)))
         fail(rank, "it writes byte " + std::to_string(i) + " of the " + region.name + " that rank " +
                        std::to_string(reader) + " may still read");
     }
@@ -248,8 +248,15 @@ bool SharedPlanSimulator::knows(int rank, int other, std::uint64_t when) const {
 void SharedPlanSimulator::grow(Region& region, std::size_t bytes) const {
   if (bytes <= region.bytes.size()) return;
   region.bytes.resize(bytes, 0xee);
-  region.history.resize(bytes);
-  region.reads.resize(bytes * ranks_count_);
+  region.blocks.resize((bytes + kBlockBytes - 1) / kBlockBytes);
+}
+
+std::pair<SharedPlanSimulator::Byte&, std::span<std::uint64_t>> SharedPlanSimulator::historyOf(
+    Region& region, std::size_t at) const {
+  std::unique_ptr<Block>& block = region.blocks[at / kBlockBytes];
+  if (!block) block = std::make_unique<Block>(Block{{}, Clock(kBlockBytes * ranks_count_)});
+  const std::size_t inside = at % kBlockBytes;
+  return {block->history[inside], std::span(block->reads).subspan(inside * ranks_count_, ranks_count_)};
 }
 
 std::pair<SharedPlanSimulator::Region*, std::size_t> SharedPlanSimulator::inputOf(int rank) {

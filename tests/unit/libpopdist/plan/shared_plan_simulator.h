@@ -10,7 +10,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,17 +53,23 @@ class SharedPlanSimulator {
  private:
   using Clock = std::vector<std::uint64_t>;
 
+  static constexpr std::size_t kBlockBytes = 256;
   struct Byte {
     int writer = -1;
     std::uint64_t written = 0;
     bool read = false;  ///< since then
   };
+  struct Block {
+    std::array<Byte, kBlockBytes> history;
+    Clock reads;  ///< of each byte, by each rank: its last
+  };
   /// Memory that several ranks can touch.
   struct Region {
     std::string name;
     std::vector<std::uint8_t> bytes;
-    std::vector<Byte> history;
-    std::vector<std::uint64_t> reads;  ///< of each byte, by each rank: its last
+    /// Of kBlockBytes bytes each, made when they are touched first: a stage is large, and most of it never
+    /// is.
+    std::vector<std::unique_ptr<Block>> blocks;
   };
   struct Post {
     std::uint64_t value = 0;
@@ -99,6 +107,7 @@ class SharedPlanSimulator {
   void learn(int rank, const Clock& clock);
   bool knows(int rank, int other, std::uint64_t when) const;
   void grow(Region& region, std::size_t bytes) const;
+  std::pair<Byte&, std::span<std::uint64_t>> historyOf(Region& region, std::size_t at) const;
   /// Where a rank's input is, with what is to be added to offsets.
   std::pair<Region*, std::size_t> inputOf(int rank);
   /// Where `step` of rank `reader` finds its bytes in a stage.
