@@ -14,8 +14,6 @@
 namespace popdist::train {
 namespace {
 
-constexpr const char* kName = "WeightUpdate";
-
 /// Consecutive instances that share a state, this one among them.
 struct Group {
   int first = 0;
@@ -189,8 +187,8 @@ std::size_t WeightUpdate::Impl::byteOf(const FlatTensors& values, std::size_t bl
 WeightUpdate::WeightUpdate(Context& context, Spec parameters, const Spec& gradients, Optimizer optimizer,
                            const WeightUpdateOptions& options) {
   const pop::Result<Group> group = groupOf(context, options.replicas_per_state);
-  throwIfError(group.status(), kName);
-  throwIfError(checkGradients(parameters, gradients, optimizer), kName);
+  throwIfError(group.status(), "WeightUpdate");
+  throwIfError(checkGradients(parameters, gradients, optimizer), "WeightUpdate");
   impl_ = std::make_unique<Impl>(context, std::move(parameters), gradients, std::move(optimizer), options,
                                  group.value());
 }
