@@ -93,11 +93,21 @@ struct TrainerOptions {
   double flops_per_micro_batch = 0;  ///< for a Pod's clock
 };
 
+/// Where the time of this instance's thread went, in seconds.
+struct Times {
+  double input = 0;      ///< waiting for the infeed
+  double step = 0;       ///< the program's step, its reductions that overlap it included
+  double reduction = 0;  ///< gradients over replicas, what of it did not overlap
+  double update = 0;
+  double all = 0;  ///< of the call; the rest is the loop's own
+};
+
 /// What came of a number of micro-batches, over all replicas of the job.
 struct Progress {
   std::uint64_t updates = 0;  ///< done
   std::uint64_t skipped = 0;  ///< because of LossScale
   std::uint64_t micro_batches = 0;
+  Times seconds{};  ///< of this instance
   std::vector<std::string> names;
   std::vector<double> sums;
 

@@ -10,6 +10,7 @@
 #include "libpopdist/src/tensor/error_edge.h"
 #include "libpopdist/src/train/trainer/gradient_sums.h"
 #include "libpopdist/src/train/trainer/loss_scaler.h"
+#include "libpopdist/src/train/trainer/stopwatch.h"
 
 namespace popdist::train {
 namespace {
@@ -92,9 +93,11 @@ class Trainer::Impl {
 
   Progress run(io::Infeed& infeed, std::uint64_t updates) {
     Progress progress = begin();
+    Stopwatch watch;
     for (std::uint64_t i = 0; i < updates; ++i) {
-      accumulate(infeed, progress, i, updates);
+      accumulate(infeed, progress, i, updates, watch);
       reduction_->wait();
+      watch.addTo(progress.seconds.reduction);
       const double divisor = divisorOf(options_.gradient_scale, strategy_) * scaler_.scale();
       if (update_.apply(sums_.front(), values_, 1 / divisor)) {
         scaler_.updated();
@@ -104,18 +107,24 @@ class Trainer::Impl {
         ++progress.skipped;
       }
       ++runs_;
+      watch.addTo(progress.seconds.update);
     }
+    progress.seconds.all = watch.total();
     return finish(std::move(progress));
   }
 
   Progress evaluate(io::Infeed& infeed) {
     Progress progress = begin();
+    Stopwatch watch;
     for (int local = 0; local < strategy_.numLocalReplicas(); ++local) {
       while (const Tensors* input = infeed.next(local)) {
+        watch.addTo(progress.seconds.input);
         call(*input, local, 0, sums_[static_cast<std::size_t>(local)].refs(), progress, false, nothing_);
         ++progress.micro_batches;
+        watch.addTo(progress.seconds.step);
       }
     }
+    progress.seconds.all = watch.total();
     return finish(std::move(progress));
   }
 
@@ -140,7 +149,8 @@ class Trainer::Impl {
     return progress;
   }
 
-  void accumulate(io::Infeed& infeed, Progress& progress, std::uint64_t update, std::uint64_t updates) {
+  void accumulate(io::Infeed& infeed, Progress& progress, std::uint64_t update, std::uint64_t updates,
+                  Stopwatch& watch) {
     const int last = options_.accumulation.count - 1;
     for (int local = 0; local < strategy_.numLocalReplicas(); ++local) {
       GradientSums& sums = accumulators_[static_cast<std::size_t>(local)];
@@ -149,11 +159,13 @@ class Trainer::Impl {
       for (int index = 0; index <= last; ++index) {
         const Tensors* const input = infeed.next(local);
         if (input == nullptr) failWithoutInput(update, updates, index);
+        watch.addTo(progress.seconds.input);
         // A gradient that is still to be folded is not final when the step has made it.
         call(*input, local, index, sums.begin(index), progress, true,
              index == last && sums.direct() ? ready_ : nothing_);
         sums.end(index);
         ++progress.micro_batches;
+        watch.addTo(progress.seconds.step);
       }
       for (std::size_t parameter = missing_.size(); parameter-- > 0;)
         if (missing_[parameter]) reduction_->ready(local, parameter);

@@ -109,6 +109,17 @@ TEST_F(TrainerTest, PassesOnWhatTheStepThrows) {
   EXPECT_THROW(trainer.run(infeed, 1), std::runtime_error);
 }
 
+TEST_F(TrainerTest, SaysWhereTheTimeWent) {
+  Trainer trainer = make({.metrics = {"loss"}});
+  io::Infeed infeed = regression::feed(context, 8);
+  const Times times = trainer.run(infeed, 5).seconds;
+  EXPECT_GT(times.input, 0);
+  EXPECT_GT(times.step, 0);
+  EXPECT_GT(times.update, 0);
+  EXPECT_GE(times.all, times.input + times.step + times.reduction + times.update - 1e-9);
+  EXPECT_LE(times.all, 1.01 * (times.input + times.step + times.reduction + times.update));
+}
+
 TEST_F(TrainerTest, NamesMetricsThatThereAre) {
   Trainer trainer = make({.metrics = {"loss"}});
   io::Infeed infeed = regression::feed(context, 8);
