@@ -15,7 +15,9 @@
 #include "popdist/fused.hpp"
 #include "popdist/io.hpp"
 #include "popdist/loops.hpp"
+#include "popdist/memory_plan.hpp"
 #include "popdist/pod.hpp"
+#include "popdist/trainer.hpp"
 #include "popdist/types.hpp"
 
 namespace popdist {
