@@ -20,6 +20,7 @@
 #include <variant>
 #include <vector>
 
+#include "popdist/checkpoint.hpp"
 #include "popdist/infeed.hpp"
 #include "popdist/optimizer.hpp"
 #include "popdist/parameters.hpp"
@@ -116,6 +117,13 @@ struct Progress {
   double meanOfMicroBatches(std::string_view name) const;
 };
 
+struct ResumeOptions {
+  /// Refuse what would change bits: another number of replicas, of micro-batches an update or of samples a
+  /// micro-batch, or another treatment of denormals. false: samples that the epoch has used are kept, bits
+  /// are not.
+  bool exactly = true;
+};
+
 class Trainer {
  public:
   /// Who calls: every instance, with equal arguments. The strategy must outlive this. Costs memory for
@@ -140,6 +148,15 @@ class Trainer {
   /// The same step without updates: micro-batches until the infeed's pass ends. Neither parameters nor the
   /// optimizer's state change. Collective.
   Progress evaluate(io::Infeed& infeed);
+
+  /// Copies parameters, the optimizer's state, the loss scale and the place in the data, and begins to write
+  /// them: Checkpoints::save, whose rules and errors hold. `infeed` is the one that run() takes from.
+  void save(Checkpoints& checkpoints, const io::Infeed& infeed);
+
+  /// Goes on from the newest checkpoint, whatever split over instances and sharing of state has written it,
+  /// and starts `infeed` where that was. False: there is none, and nothing has changed. Collective. Throws
+  /// popdist_error kFailedPrecondition naming what differs (ResumeOptions), and as Checkpoints::resume.
+  bool resume(Checkpoints& checkpoints, io::Infeed& infeed, const ResumeOptions& options = {});
 
   /// All replicas have the same.
   ConstTensorRefs parameters() const;

@@ -10,19 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "popdist/checkpoint.hpp"
 #include "popdist/context.hpp"
 #include "popdist/optimizer.hpp"
 #include "popdist/parameters.hpp"
 
 namespace popdist::train {
-
-/// A tensor of an optimizer's state, or the part of it that this instance keeps.
-struct StatePart {
-  std::string name;       ///< "adam.m/dense.w"
-  Shape shape;            ///< of the whole tensor; floats
-  std::size_t first = 0;  ///< element of the whole tensor that `values` begins with
-  std::span<float> values;
-};
 
 struct WeightUpdateOptions {
   /// Replicas that share one copy of the optimizer's state, each keeping a part of it (replicated tensor
@@ -60,9 +53,12 @@ class WeightUpdate {
   std::uint64_t updatesDone() const;
   void setUpdatesDone(std::uint64_t updates);  ///< after loading state()
 
-  /// What this instance keeps, to save it or to load it. The instances of a group have parts that together
-  /// are whole; groups have the same.
-  std::vector<StatePart> state();
+  /// What this instance keeps, to save it or to load it: floats, named "adam.m/dense.w". The instances of a
+  /// group have pieces that together are whole tensors; groups have the same.
+  std::vector<Piece> state();
+  /// How many groups there are, and which one is this instance's.
+  int groups() const;
+  int group() const;
   /// Bytes of state() in this instance.
   std::size_t stateBytes() const;
 

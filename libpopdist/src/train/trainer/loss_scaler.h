@@ -14,6 +14,12 @@ class LossScaler {
   explicit LossScaler(const LossScale& options) : options_(options), scale_(options.initial) {}
 
   double scale() const { return scale_; }
+  std::uint64_t goodUpdates() const { return good_updates_; }
+  /// As it was saved.
+  void resume(double scale, std::uint64_t good_updates) {
+    scale_ = scale;
+    good_updates_ = good_updates;
+  }
 
   void updated() {
     if (!options_.dynamic || ++good_updates_ < options_.growth_interval) return;

@@ -10,6 +10,7 @@
 #include "libpopdist/src/tensor/error_edge.h"
 #include "libpopdist/src/train/trainer/gradient_sums.h"
 #include "libpopdist/src/train/trainer/loss_scaler.h"
+#include "libpopdist/src/train/trainer/saved_state.h"
 #include "libpopdist/src/train/trainer/stopwatch.h"
 
 namespace popdist::train {
@@ -128,6 +129,34 @@ class Trainer::Impl {
     return finish(std::move(progress));
   }
 
+  void save(Checkpoints& checkpoints, const io::Infeed& infeed) {
+    const Context& context = strategy_.context();
+    std::vector<Piece> pieces = shareOf(parameterPieces(), context.instanceIndex(), context.numInstances());
+    for (Piece& piece : shareOf(update_.state(), update_.group(), update_.groups())) pieces.push_back(piece);
+    checkpoints.save(pieces, positionOf({.updates_done = update_.updatesDone(),
+                                         .runs = runs_,
+                                         .loss_scale = scaler_.scale(),
+                                         .good_updates = scaler_.goodUpdates(),
+                                         .data = infeed.position()},
+                                        settingWith(infeed)));
+  }
+
+  bool resume(Checkpoints& checkpoints, io::Infeed& infeed, bool exactly) {
+    std::vector<Piece> pieces = parameterPieces();
+    for (Piece& piece : update_.state()) pieces.push_back(piece);
+    const std::optional<Position> position = checkpoints.resume(pieces);
+    if (!position) return false;
+    const pop::Result<SavedState> state = stateAt(*position, settingWith(infeed), exactly);
+    throwIfError(state.status(), "Trainer.resume");
+    for (FlatTensors& other : std::span(values_).subspan(1))
+      std::copy(values_.front().bytes().begin(), values_.front().bytes().end(), other.bytes().begin());
+    update_.setUpdatesDone(state.value().updates_done);
+    runs_ = state.value().runs;
+    scaler_.resume(state.value().loss_scale, state.value().good_updates);
+    infeed.start(state.value().data);
+    return true;
+  }
+
   Strategy& strategy() { return strategy_; }
   std::vector<FlatTensors>& values() { return values_; }
   WeightUpdate& update() { return update_; }
@@ -137,6 +166,25 @@ class Trainer::Impl {
  private:
   Progress begin() const {
     return {.names = options_.metrics, .sums = std::vector<double>(options_.metrics.size())};
+  }
+
+  /// Whole tensors, as all replicas have them.
+  std::vector<Piece> parameterPieces() {
+    std::vector<Piece> pieces;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      const TensorSpec& spec = parameters_.spec()[i];
+      pieces.push_back({.name = spec.name,
+                        .type = spec.type,
+                        .shape = spec.shape,
+                        .bytes = values_.front().refs().bytes(i)});
+    }
+    return pieces;
+  }
+
+  Setting settingWith(const io::Infeed& infeed) const {
+    return {.replicas = strategy_.numReplicas(),
+            .accumulation = options_.accumulation.count,
+            .samples = samplesOf(infeed.spec())};
   }
 
   Progress finish(Progress progress) {
@@ -246,6 +294,12 @@ Progress Trainer::run(io::Infeed& infeed, std::uint64_t updates) {
 }
 Progress Trainer::evaluate(io::Infeed& infeed) {
   return impl_->evaluate(infeed);
+}
+void Trainer::save(Checkpoints& checkpoints, const io::Infeed& infeed) {
+  impl_->save(checkpoints, infeed);
+}
+bool Trainer::resume(Checkpoints& checkpoints, io::Infeed& infeed, const ResumeOptions& options) {
+  return impl_->resume(checkpoints, infeed, options.exactly);
 }
 ConstTensorRefs Trainer::parameters() const {
   return impl_->values().front().refs();

@@ -175,28 +175,29 @@ void BlockPasses::setNorms(const BlockSquares& squares) {
   for (double& norm : norms_of_values_) norm = std::sqrt(norm);
 }
 
-std::vector<StatePart> BlockPasses::state() {
-  std::vector<StatePart> parts;
+std::vector<Piece> BlockPasses::state() {
+  std::vector<Piece> pieces;
   std::size_t array = 0;
   for (const Transform& transform : optimizer_.transforms) {
     for (const std::string& name : transform.state) {
       for (std::size_t block = own_.begin; block < own_.end; ++block) {
         const TensorSpec& parameter = parameters_[blocks_[block].parameter];
-        const std::span<float> values = stateOf(array, block);
+        const std::span<std::byte> bytes = std::as_writable_bytes(stateOf(array, block));
         if (block > own_.begin && blocks_[block].first > 0) {
-          StatePart& before = parts.back();  // what follows in the tensor follows in memory
-          before.values = {before.values.data(), before.values.size() + values.size()};
+          Piece& before = pieces.back();  // what follows in the tensor follows in memory
+          before.bytes = {before.bytes.data(), before.bytes.size() + bytes.size()};
           continue;
         }
-        parts.push_back({.name = transform.name + '.' + name + '/' + parameter.name,
-                         .shape = parameter.shape,
-                         .first = blocks_[block].first,
-                         .values = values});
+        pieces.push_back({.name = transform.name + '.' + name + '/' + parameter.name,
+                          .type = Type::kFloat,
+                          .shape = parameter.shape,
+                          .first = blocks_[block].first,
+                          .bytes = bytes});
       }
       ++array;
     }
   }
-  return parts;
+  return pieces;
 }
 
 }  // namespace popdist::train

@@ -38,7 +38,7 @@ class BlockPasses {
   void run(std::size_t pass, std::uint64_t updates_done, double factor, TensorRefs gradients,
            std::span<const TensorRefs> values, BlockSquares& squares);
 
-  std::vector<StatePart> state();
+  std::vector<Piece> state();
   std::size_t stateBytes() const { return state_.size() * sizeof(float); }
 
  private:

@@ -88,7 +88,9 @@ class WeightUpdate::Impl {
     return true;
   }
 
-  std::vector<StatePart> state() { return passes_.state(); }
+  std::vector<Piece> state() { return passes_.state(); }
+  int groups() const { return context_.numInstances() / group_.members; }
+  int group() const { return context_.instanceIndex() / group_.members; }
   std::size_t stateBytes() const { return passes_.stateBytes(); }
 
   std::uint64_t updates_done = 0;
@@ -206,8 +208,14 @@ std::uint64_t WeightUpdate::updatesDone() const {
 void WeightUpdate::setUpdatesDone(std::uint64_t updates) {
   impl_->updates_done = updates;
 }
-std::vector<StatePart> WeightUpdate::state() {
+std::vector<Piece> WeightUpdate::state() {
   return impl_->state();
+}
+int WeightUpdate::groups() const {
+  return impl_->groups();
+}
+int WeightUpdate::group() const {
+  return impl_->group();
 }
 std::size_t WeightUpdate::stateBytes() const {
   return impl_->stateBytes();

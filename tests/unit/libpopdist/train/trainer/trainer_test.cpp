@@ -35,9 +35,9 @@ TEST_F(TrainerTest, EvaluationsChangeNothingAndSeeThePassOnce) {
   trainer.run(infeed, 3);
   const std::vector<float> before(trainer.parameters().get<float>("w").begin(),
                                   trainer.parameters().get<float>("w").end());
-  std::vector<float> state;
-  for (const StatePart& part : trainer.weightUpdate().state())
-    state.insert(state.end(), part.values.begin(), part.values.end());
+  std::vector<std::byte> state;
+  for (const Piece& piece : trainer.weightUpdate().state())
+    state.insert(state.end(), piece.bytes.begin(), piece.bytes.end());
   io::Infeed all = regression::feed(context, 8);
   const Progress first = trainer.evaluate(all);
   all.start();
@@ -46,9 +46,9 @@ TEST_F(TrainerTest, EvaluationsChangeNothingAndSeeThePassOnce) {
   EXPECT_EQ(first.updates, 0U);
   EXPECT_EQ(first.sum("loss"), second.sum("loss"));
   EXPECT_THAT(trainer.parameters().get<float>("w"), ::testing::ElementsAreArray(before));
-  std::vector<float> state_after;
-  for (const StatePart& part : trainer.weightUpdate().state())
-    state_after.insert(state_after.end(), part.values.begin(), part.values.end());
+  std::vector<std::byte> state_after;
+  for (const Piece& piece : trainer.weightUpdate().state())
+    state_after.insert(state_after.end(), piece.bytes.begin(), piece.bytes.end());
   EXPECT_EQ(state_after, state);
   EXPECT_EQ(trainer.updatesDone(), 3U);
   EXPECT_EQ(trainer.run(infeed, 1).updates, 1U);

@@ -127,7 +127,8 @@ TEST(WeightUpdate, MembersKeepPartsThatTogetherAreTheState) {
     WeightUpdate update(context, kModel, kModel, adam({}), {.replicas_per_state = 4});
     const std::lock_guard lock(mutex);
     bytes += update.stateBytes();
-    for (const StatePart& part : update.state()) parts[part.name][part.first] = part.values.size();
+    for (const Piece& piece : update.state())
+      parts[piece.name][piece.first] = piece.bytes.size() / sizeof(float);
   });
   EXPECT_EQ(bytes, 2 * (5 + 12300 + 7000) * sizeof(float));
   ASSERT_THAT(parts, ::testing::SizeIs(6));
@@ -151,11 +152,11 @@ TEST(WeightUpdate, GoesOnFromTheStateOfAnother) {
   set(gradients, 1);
   first.apply(gradients, values);
   WeightUpdate second(context, kModel, kModel, adam({}));
-  std::vector<StatePart> from = first.state();
-  std::vector<StatePart> to = second.state();
+  std::vector<Piece> from = first.state();
+  std::vector<Piece> to = second.state();
   ASSERT_EQ(from.size(), to.size());
   for (std::size_t i = 0; i < from.size(); ++i)
-    std::copy(from[i].values.begin(), from[i].values.end(), to[i].values.begin());
+    std::copy(from[i].bytes.begin(), from[i].bytes.end(), to[i].bytes.begin());
   second.setUpdatesDone(first.updatesDone());
   std::vector<FlatTensors> others = replicas(context, kModel);
   std::memcpy(others[0].bytes().data(), values[0].bytes().data(), values[0].bytes().size());
