@@ -162,6 +162,7 @@ class Trainer {
   ConstTensorRefs parameters() const;
   TensorRefs parametersOf(int local_replica);
 
+  std::uint64_t updates() const;                ///< of the training's whole life, skipped ones included
   std::uint64_t updatesDone() const;            ///< skipped ones not counted
   double lossScale() const;                     ///< now
   int samplesPerUpdate(int micro_batch) const;  ///< micro_batch · count · replicas: the global batch
@@ -172,5 +173,25 @@ class Trainer {
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+struct TrainSpec {
+  io::Infeed* infeed = nullptr;   ///< repeat() its dataset
+  std::uint64_t max_updates = 0;  ///< of the training's whole life, skipped ones included
+};
+struct EvalSpec {
+  io::Infeed* infeed = nullptr;        ///< started anew for each evaluation
+  std::uint64_t every_updates = 1000;  ///< a multiple of updates: a checkpoint, then an evaluation
+};
+
+/// Trains to train.max_updates, from the newest checkpoint if there is one, else from `seed`: saves and
+/// evaluates after every eval.every_updates, and at the end. Calls `evaluated` then, on every instance, with
+/// the updates so far, what training has summed since the last call, and what the evaluation has. A job that
+/// is started again goes on; one that had reached its end does nothing and returns 0. Returns the updates of
+/// this call. Collective. Waits for the last checkpoint. Throws popdist_error kInvalidArgument (no infeed,
+/// numbers that are 0), and as Trainer's functions. From: tf.estimator.train_and_evaluate.
+std::uint64_t trainAndEvaluate(Trainer& trainer, Checkpoints& checkpoints, const TrainSpec& train,
+                               const EvalSpec& eval, std::uint64_t seed,
+                               const std::function<void(std::uint64_t updates, const Progress& trained,
+                                                        const Progress& evaluated)>& evaluated = {});
 
 }  // namespace popdist::train

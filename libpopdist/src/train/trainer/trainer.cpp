@@ -160,6 +160,7 @@ class Trainer::Impl {
   Strategy& strategy() { return strategy_; }
   std::vector<FlatTensors>& values() { return values_; }
   WeightUpdate& update() { return update_; }
+  std::uint64_t updates() const { return runs_; }
   double lossScale() const { return scaler_.scale(); }
   int count() const { return options_.accumulation.count; }
 
@@ -306,6 +307,9 @@ ConstTensorRefs Trainer::parameters() const {
 }
 TensorRefs Trainer::parametersOf(int local_replica) {
   return impl_->values().at(static_cast<std::size_t>(local_replica)).refs();
+}
+std::uint64_t Trainer::updates() const {
+  return impl_->updates();
 }
 std::uint64_t Trainer::updatesDone() const {
   return impl_->update().updatesDone();
