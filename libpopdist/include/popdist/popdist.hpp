@@ -8,6 +8,7 @@
 #include "popdist/async.hpp"
 #include "popdist/backend.hpp"
 #include "popdist/buffer.hpp"
+#include "popdist/checkpoint.hpp"
 #include "popdist/collectives.hpp"
 #include "popdist/context.hpp"
 #include "popdist/denormals.hpp"
