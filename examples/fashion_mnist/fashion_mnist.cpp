@@ -174,8 +174,8 @@ class Training {
   /// the end of the training.
   void update() {
     const std::size_t all = stepsPerEpoch() * static_cast<std::size_t>(options_.epochs);
-    const SgdStep step{.learning_rate = options_.learning_rate * static_cast<float>(all - steps_done_) /
-                                        static_cast<float>(all),
+    const SgdStep step{.learning_rate = options_.learning_rate.value_or(options_.model.learning_rate) *
+                                        static_cast<float>(all - steps_done_) / static_cast<float>(all),
                        .momentum = options_.momentum,
                        .gradient_scale = 1.0F / static_cast<float>(samplesPerStep())};
     for (Replica& replica : replicas_)

@@ -18,7 +18,7 @@ std::vector<Named> networks() {
   return {
       {"mlp", {.blocks = {}, .dense = {128, 10}}},
       {"cnn", {.blocks = {{.filters = 16, .padding = 1}, {.filters = 32, .padding = 1}}, .dense = {64, 10}}},
-      {"small-cnn", {.blocks = {{.filters = 8, .padding = 0}}, .dense = {8, 10}}}};
+      {"small-cnn", {.blocks = {{.filters = 8, .padding = 0}}, .dense = {8, 10}, .learning_rate = 0.07F}}};
 }
 
 std::vector<std::unique_ptr<Layer>> layersOf(const NetworkShape& shape, const Loops& loops) {

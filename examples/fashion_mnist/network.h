@@ -23,7 +23,8 @@ struct ConvolutionBlock {
 struct NetworkShape {
   int height = 28, width = 28;
   std::vector<ConvolutionBlock> blocks;
-  std::vector<int> dense;  ///< units of each layer; the last one's are the classes
+  std::vector<int> dense;      ///< units of each layer; the last one's are the classes
+  float learning_rate = 0.1F;  ///< with which it learns well
 
   std::size_t inputs() const { return static_cast<std::size_t>(height) * static_cast<std::size_t>(width); }
   std::size_t classes() const { return static_cast<std::size_t>(dense.back()); }

@@ -17,7 +17,7 @@ constexpr const char* kHelp =
     "  --epochs N            (3)\n"
     "  --micro-batch N       samples that a replica processes at once (16)\n"
     "  --accumulation N      micro batches per weight update (2)\n"
-    "  --learning-rate X     at the start; falls to zero (0.1)\n"
+    "  --learning-rate X     at the start; falls to zero (0.1; small-cnn: 0.07)\n"
     "  --momentum X          (0.9)\n"
     "  --seed N              (42)\n"
     "  --isa NAME            instruction set: baseline, avx2, avx512 (the best that all instances have)\n"
