@@ -7,6 +7,7 @@
 
 #include "popdist/async.hpp"
 #include "popdist/backend.hpp"
+#include "popdist/batch_norm.hpp"
 #include "popdist/buffer.hpp"
 #include "popdist/collectives.hpp"
 #include "popdist/context.hpp"
