@@ -52,6 +52,7 @@ class Training {
         training_(openTraining()),
         test_(openTest()),
         losses_({.replicas = pod_.numLocalReplicas(), .buffer_depth = *training_.steps()}) {
+    network_.prepare(static_cast<std::size_t>(options.micro_batch));
     for (int local = 0; local < pod_.numLocalReplicas(); ++local) addReplica();
     broadcastInitialWeights();
   }

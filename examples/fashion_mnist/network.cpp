@@ -69,7 +69,8 @@ std::optional<NetworkShape> networkNamed(std::string_view name) {
 
 class Network::Impl {
  public:
-  Impl(const NetworkShape& shape, const Loops& loops) : loops_(loops), layers_(layersOf(shape, loops)) {
+  Impl(const NetworkShape& shape, const Loops& loops)
+      : sample_(shape.inputs()), loops_(loops), layers_(layersOf(shape, loops)) {
     std::size_t begin = 0;
     for (const auto& layer : layers_) {
       begins_.push_back(begin);
@@ -78,6 +79,7 @@ class Network::Impl {
     begins_.push_back(begin);
   }
 
+  std::size_t inputs() const { return sample_; }
   std::size_t parameterCount() const { return begins_.back(); }
   const std::vector<std::unique_ptr<Layer>>& layers() const { return layers_; }
 
@@ -112,6 +114,7 @@ class Network::Impl {
   }
 
  private:
+  std::size_t sample_;  ///< pixels of one
   Loops loops_;
   std::vector<std::unique_ptr<Layer>> layers_;
   std::vector<std::size_t> begins_;  ///< of each layer's parameters, and the end
@@ -144,6 +147,14 @@ void Network::initialise(std::span<float> parameters, std::uint64_t seed) const 
     for (float& weight : impl_->ofLayer(i, parameters).first(layer.weightCount()))
       weight = limit * (static_cast<float>(random() >> 40) * 0x1.0p-23F - 1.0F);
   }
+}
+
+void Network::prepare(std::size_t samples) {
+  const std::vector<float> parameters(parameterCount());
+  std::vector<float> gradient(parameterCount());
+  const std::vector<float> features(samples * impl_->inputs());
+  const std::vector<std::int32_t> labels(samples);
+  accumulateGradient(parameters, {.features = features, .labels = labels}, gradient);
 }
 
 Score Network::evaluate(std::span<const float> parameters, const LabelledSamples& samples) {

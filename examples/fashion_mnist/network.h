@@ -61,6 +61,10 @@ class Network {
   /// Random weights, zero biases; reproducible from `seed`.
   void initialise(std::span<float> parameters, std::uint64_t seed) const;
 
+  /// Lets oneDNN compile what it needs for so many samples, which takes up to 0.1 s: otherwise the first call
+  /// does.
+  void prepare(std::size_t samples);
+
   Score evaluate(std::span<const float> parameters, const LabelledSamples& samples);
   /// The same, and adds the gradient of loss_sum to `gradient`.
   Score accumulateGradient(std::span<const float> parameters, const LabelledSamples& samples,
