@@ -7,6 +7,7 @@
 
 #include "popdist/async.hpp"
 #include "popdist/backend.hpp"
+#include "popdist/batch_norm.hpp"
 #include "popdist/buffer.hpp"
 #include "popdist/checkpoint.hpp"
 #include "popdist/collectives.hpp"

@@ -28,24 +28,8 @@ Isa bestIsa() {
                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   return has_avx512 ? Isa::kAvx512 : Isa::kAvx2;
 }
-
-MlpKernels kernelsOf(Isa isa) {
-  switch (isa) {
-    case Isa::kBaseline:
-      break;
-    case Isa::kAvx2:
-      return avx2::kernels();
-    case Isa::kAvx512:
-      return avx512::kernels();
-  }
-  return baseline::kernels();
-}
 #else
 Isa bestIsa() {
   return Isa::kBaseline;
-}
-
-MlpKernels kernelsOf(Isa) {
-  return baseline::kernels();
 }
 #endif
