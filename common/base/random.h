@@ -3,7 +3,9 @@
 // which std::shuffle and the standard distributions do not promise.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <span>
 #include <utility>
 
@@ -31,6 +33,12 @@ class SplitMix64 {
 
   /// Uniform in [0, 1), 53 random bits.
   double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+
+  /// Normal of mean 0 and deviation 1, by Box and Muller; the same wherever log and cos are the same.
+  double normal() {
+    const double radius = std::sqrt(-2 * std::log(1 - unit()));  // unit() is never 1
+    return radius * std::cos(2 * std::numbers::pi * unit());
+  }
 
  private:
   std::uint64_t state_;

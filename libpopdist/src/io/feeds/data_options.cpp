@@ -2,10 +2,8 @@
 #include "popdist/data_options.hpp"
 
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <numbers>
 #include <optional>
 #include <string>
 
@@ -93,9 +91,7 @@ class Values {
       case Initialiser::Kind::kNormal:
         break;
     }
-    // Box and Muller; 1 - unit() is never 0.
-    const double radius = std::sqrt(-2 * std::log(1 - random_.unit()));
-    return radius * std::cos(2 * std::numbers::pi * random_.unit());
+    return random_.normal();
   }
 
  private:
