@@ -88,7 +88,7 @@ int Schedule::slots(int stage) const {
     lifetime = 2 * levels() - 1 - 2 * level;
   else if (level + 1 < levels())
     lifetime = 2;  // the next level reads while this one writes
-  return std::min((lifetime + period_ - 1) / period_, microBatches());
+  return (lifetime + period_ - 1) / period_;
 }
 
 int Schedule::overlap() const {
