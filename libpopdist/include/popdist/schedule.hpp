@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which IPU of a replica does what and when, in a model that is cut into stages: a schedule is data, made by
+// a pure function, that can be read, simulated and drawn before anything runs.
+//
+//   Schedule schedule({.levels = chain(4), .gradient_accumulation_count = 16});
+//   Simulation simulated = simulate(schedule, {.stages = {{10us, 20us}, {10us, 20us}, {10us, 20us}, {9us,
+//   20us}}}); simulated.total; writeSvg(schedule, simulated, "grouped.svg");
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "popdist/cxx20.hpp"
+#include "popdist/pod.hpp"
+
+namespace popdist::train {
+
+enum class ScheduleKind : std::uint8_t {
+  kGrouped,      ///< each IPU does a forward and a backward in each timestep: the quickest, if they differ in
+                 ///< length
+  kInterleaved,  ///< forwards and backwards alternate: about half the stored activations
+  kSequential,   ///< one micro-batch at a time, as in a model that is only cut up: to look for errors
+};
+
+enum class RecomputeMode : std::uint8_t {
+  kAuto,                         ///< kThenBackpropagate, or kAndBackpropagateInterleaved for kSequential
+  kThenBackpropagate,            ///< a whole stage again, then its backward: kGrouped, kInterleaved
+  kAndBackpropagateInterleaved,  ///< part by part, each with its backward: kGrouped, kSequential
+};
+
+/// What a gradient accumulation count must be.
+enum class CountRule : std::uint8_t {
+  kTensorFlow,  ///< a multiple of the schedule's overlap: see Schedule::overlap
+  kPopart,      ///< at least the number of levels
+};
+
+/// The IPU of a stage, or those of stages that run side by side, in the order of the stages.
+struct DeviceGroup {
+  std::vector<int> ipus;
+  DeviceGroup(int ipu) : ipus{ipu} {}  // NOLINT: {0, {1, 2}, 2} reads best
+  DeviceGroup(std::initializer_list<int> ipus_in) : ipus(ipus_in) {}
+  friend bool operator==(const DeviceGroup&, const DeviceGroup&) = default;
+};
+/// One entry for each level, such as {0, {1, 2}, 2, 3}. Empty: one IPU for each stage, so that what they
+/// exchange has short ways.
+using DeviceMapping = std::vector<DeviceGroup>;
+
+/// Levels of a pipeline without stages side by side.
+inline std::vector<int> chain(int stages) {
+  return std::vector<int>(static_cast<std::size_t>(stages > 0 ? stages : 0), 1);
+}
+
+struct ScheduleOptions {
+  /// How many stages each level has; stages are numbered level by level. Those of one level run side by side:
+  /// they get the same inputs, and the next level gets the outputs of all. At least two levels.
+  std::vector<int> levels;
+  DeviceMapping device_mapping{};
+  int ipus = 0;  ///< of the replica; 0: what the mapping needs
+  std::int64_t gradient_accumulation_count =
+      1;  ///< micro-batches of a run; without training simply their number
+  ScheduleKind kind = ScheduleKind::kGrouped;
+  bool training = true;  ///< else forwards only, and no update
+  bool recompute = false;
+  RecomputeMode recompute_mode = RecomputeMode::kAuto;
+  bool explicit_checkpoints = false;  ///< some stage keeps tensors of its own for recomputation
+  bool overlap_io = false;            ///< I/O tiles load and store during compute: kGrouped only
+  CountRule count_rule = CountRule::kTensorFlow;
+};
+
+enum class ActionKind : std::uint8_t { kForward, kRecompute, kBackward, kUpdate };
+
+struct Action {
+  ActionKind kind = ActionKind::kForward;
+  std::int32_t ipu = 0;
+  std::int32_t stage = -1;        ///< -1: update
+  std::int32_t micro_batch = -1;  ///< -1: update
+  std::int32_t timestep = 0;
+
+  friend bool operator==(const Action&, const Action&) = default;
+};
+
+/// "F2" is the forward of micro-batch 2, R its recomputation, B the backward; "U" is the update.
+std::string textOf(const Action& action);
+
+/// Actions in timesteps: in each, IPUs work independently of each other, and then exchange what they made. An
+/// IPU does its backwards first, and those of several stages in the order of the stages.
+class Schedule {
+ public:
+  /// Throws popdist_error kInvalidArgument naming the option, its value, the rule and, for a count, the next
+  /// two that are legal; kResourceExhausted for more than 2^24 actions.
+  explicit Schedule(ScheduleOptions options);
+
+  const ScheduleOptions& options() const { return options_; }  ///< with the mapping that was chosen
+  int levels() const { return static_cast<int>(options_.levels.size()); }
+  int stages() const { return static_cast<int>(level_of_.size()); }
+  int ipus() const { return ipus_; }
+  int levelOf(int stage) const { return level_of_[static_cast<std::size_t>(stage)]; }
+  int ipuOf(int stage) const { return ipu_of_[static_cast<std::size_t>(stage)]; }
+  int microBatches() const { return static_cast<int>(options_.gradient_accumulation_count); }
+
+  /// Those with forwards and backwards; the update comes in one more.
+  int timesteps() const { return timesteps_; }
+  /// All actions, in an order in which a single thread can do them: by timestep, then backwards before
+  /// forwards, then by stage.
+  std::span<const Action> order() const { return order_; }
+  /// Those of one IPU, in its order.
+  std::vector<Action> actionsOf(int ipu) const;
+
+  /// Micro-batches of which a stage holds activations at the same time. That of micro-batch m may lie in
+  /// place m mod slots(stage).
+  int slots(int stage) const;
+  /// Those that wait in a stash while the stage works on another one: slots - 1.
+  int stash(int stage) const { return slots(stage) - 1; }
+  /// Whether its backward comes when its forward's activations are gone, so that it is recomputed.
+  bool recomputes(int stage) const { return recomputes_[static_cast<std::size_t>(stage)]; }
+
+  /// Timesteps from a micro-batch's entry to the next one's.
+  int period() const { return period_; }
+  /// Of which a count is a multiple by CountRule::kTensorFlow.
+  int overlap() const;
+
+ private:
+  void placeStages();
+  void addActions();
+
+  ScheduleOptions options_;
+  std::vector<int> level_of_, ipu_of_;
+  std::vector<bool> recomputes_;
+  int ipus_ = 0, period_ = 1, timesteps_ = 0;
+  std::vector<Action> order_;
+};
+
+/// Throws popdist_error kInvalidArgument unless `count` micro-batches are legal with these options; those of
+/// the options do not matter.
+void checkCount(const ScheduleOptions& options, std::int64_t count);
+
+/// How long a stage takes for one micro-batch. Recomputing takes as long as a forward.
+struct StageTimes {
+  SimulatedTime forward{1};
+  SimulatedTime backward{2};
+  SimulatedTime copy_forward{0};   ///< of its outputs to the next level, if that is on another IPU
+  SimulatedTime copy_backward{0};  ///< of the gradients of its inputs to the level before, likewise
+};
+
+struct SimulationOptions {
+  std::vector<StageTimes> stages;  ///< one for each stage, or one for all
+  SimulatedTime sync{0};           ///< at the end of each timestep
+  SimulatedTime update{0};
+};
+
+struct TimedAction {
+  Action action;
+  SimulatedTime start{0};
+  SimulatedTime end{0};
+};
+
+/// A part of a run: utilisation is the part of its time in which an IPU computes, over all IPUs.
+struct Phase {
+  std::string name;
+  SimulatedTime begin{0};
+  SimulatedTime end{0};
+  double utilisation = 0;
+};
+
+struct Simulation {
+  std::vector<TimedAction> actions;  ///< as Schedule::order
+  std::vector<SimulatedTime> syncs;  ///< the end of each timestep
+  std::vector<Phase> phases;  ///< ramp-up, main, ramp-down, as far as there are such; one if sequential
+  SimulatedTime total{0};
+  double bubble =
+      0;  ///< the part of the time before the update in which IPUs wait, over all IPUs that have stages
+};
+
+/// When each action starts and ends. A timestep lasts as long as its busiest IPU computes, then as long as
+/// the busiest copies, then a sync. Exact: whole picoseconds. Throws popdist_error kInvalidArgument for a
+/// negative time, or times for another number of stages.
+Simulation simulate(const Schedule& schedule, const SimulationOptions& options);
+
+struct SvgOptions {
+  std::string title{};
+  std::vector<std::string> stage_names{};  ///< written on the actions; else the micro-batch's number is
+  bool colour_by_micro_batch = false;      ///< else by kind: forward, backward, update
+  int followed = 0;                        ///< the micro-batch that arrows follow
+  int most_width_px = 1100;
+};
+
+/// A drawing: a row for each IPU, time to the right, to scale.
+std::string svg(const Schedule& schedule, const Simulation& simulation, const SvgOptions& options = {});
+
+/// The same as a file. Throws popdist_error kUnavailable naming the file and what the system says.
+void writeSvg(const Schedule& schedule, const Simulation& simulation, const std::string& path,
+              const SvgOptions& options = {});
+
+}  // namespace popdist::train

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries out any schedule, for one replica, in one thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "libpopdist/src/train/pipeline/memory.h"
+#include "libpopdist/src/train/pipeline/model.h"
+#include "popdist/pipeline.hpp"
+
+namespace popdist::train::detail {
+
+/// One run: what the caller of Pipeline::run or evaluate gave.
+struct Call {
+  ConstTensorRefs values;
+  std::byte* const* gradients = nullptr;  ///< by parameter; none: forwards only
+  const Feeds* feeds = nullptr;
+  const UpdateFunction* update = nullptr;
+  std::uint64_t step = 0;
+};
+
+class Interpreter {
+ public:
+  /// `schedule` is one with which `memory` was laid out: it says which place a micro-batch has. Both outlive
+  /// this.
+  Interpreter(const Model& model, const Schedule& schedule, const Memory& memory);
+
+  /// Throws what Pipeline::run says of feeds and stages.
+  void run(const Schedule& schedule, const Call& call);
+
+ private:
+  void begin(const Call& call);
+  void forward(const Action& action);
+  void backward(const Action& action);
+  void update();
+  void fetch(const Action& action);
+  void send(const Action& action);
+  void point(Io& io, const Action& action);
+  void clearGradients(const Action& action, const Io& io) const;
+  void addSideBySide(int stage) const;
+  void addPartials() const;
+  int placeOf(int stage, int micro_batch) const {
+    return micro_batch % slots_[static_cast<std::size_t>(stage)];
+  }
+  std::int32_t& heldBy(int stage, int micro_batch) {
+    return held_[static_cast<std::size_t>(stage)][static_cast<std::size_t>(placeOf(stage, micro_batch))];
+  }
+
+  const Model& model_;
+  const Schedule& places_;
+  const Memory& memory_;
+  const Call* call_ = nullptr;
+  std::vector<int> slots_;                       // of each stage
+  std::vector<std::vector<std::int32_t>> held_;  // the micro-batch in each place of each stage
+  std::vector<Io> ios_;
+  std::vector<std::byte*> values_;                 // by parameter
+  std::vector<std::vector<std::byte*>> grad_par_;  // of each stage, by place in Stage::parameters
+  int last_micro_batch_ = 0;
+};
+
+}  // namespace popdist::train::detail

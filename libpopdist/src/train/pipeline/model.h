@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages of a pipeline in a flat list, checked, with the names and types of all that goes between them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/base/status.h"
+#include "popdist/pipeline.hpp"
+
+namespace popdist::train {
+
+struct Model {
+  PipelineOptions options;
+  std::vector<Stage> stages;
+  std::vector<int> level_begin;      ///< the first stage of each level, and one more
+  std::vector<Spec> level_inputs;    ///< of each level
+  std::vector<Spec> saved;           ///< of each stage
+  Spec outputs;                      ///< of the last level
+  Spec sent;                         ///< those for the outfeed
+  std::vector<std::size_t> sent_at;  ///< their positions in outputs
+  bool training = false;
+
+  int levels() const { return static_cast<int>(level_begin.size()) - 1; }
+};
+
+/// Errors name the stage, the tensor or the option, the rule and a way out.
+pop::Result<Model> makeModel(PipelineOptions options);
+
+/// What the model's schedule is made from.
+ScheduleOptions scheduleOptions(const Model& model);
+
+/// Stages that share a parameter are on one IPU, and not side by side.
+pop::Status checkSharedParameters(const Model& model, const Schedule& schedule);
+
+/// "stages 'a' and 'b'"
+std::string pairText(const Stage& one, const Stage& other);
+
+bool hasGradient(Type type);
+
+}  // namespace popdist::train
