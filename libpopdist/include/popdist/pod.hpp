@@ -62,6 +62,9 @@ class Pod {
   /// negative, not a number, or means more than 53 days of simulated time.
   void advanceCompute(double flops_per_replica);
 
+  /// Advances the clock by a time that is known, such as of a pipeline's run. Otherwise as advanceCompute.
+  void advance(SimulatedTime time);
+
   SimulatedTime time() const;            ///< since the Pod was attached
   SimulatedTime collectiveTime() const;  ///< the part of time() that went into collectives
 

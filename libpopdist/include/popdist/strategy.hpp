@@ -68,6 +68,8 @@ class Strategy {
   /// A replica has computed so many floating-point operations: a Pod's clock advances. All instances call it
   /// with the same number.
   virtual void advanceCompute(double) {}
+  /// The same for a time that is known.
+  virtual void advance(SimulatedTime) {}
 
  private:
   Context* context_;
@@ -81,6 +83,7 @@ class PopDistStrategy final : public Strategy {
   std::string_view name() const override { return "popdist"; }
   std::unique_ptr<GradientReduction> reductionOf(std::span<FlatTensors> gradients) override;
   void advanceCompute(double flops) override { pod_.advanceCompute(flops); }
+  void advance(SimulatedTime time) override { pod_.advance(time); }
 
   Pod& pod() { return pod_; }
 

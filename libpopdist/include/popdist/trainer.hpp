@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@
 #include "popdist/infeed.hpp"
 #include "popdist/optimizer.hpp"
 #include "popdist/parameters.hpp"
+#include "popdist/pipeline.hpp"
 #include "popdist/strategy.hpp"
 #include "popdist/weight_update.hpp"
 
@@ -84,6 +86,16 @@ struct MicroBatch {
 };
 using Step = std::function<void(const MicroBatch&)>;
 
+/// A step that is a pipeline: each replica has one, on its IPUs.
+struct PipelineProgram {
+  /// Its gradient_accumulation_count are the micro-batches of an update.
+  PipelineOptions pipeline;
+  io::Outfeed* outfeed = nullptr;      ///< of this instance's replicas, if the last stage sends something
+  const Tensors* arguments = nullptr;  ///< run arguments, read for each update
+  /// How long stages take on the device: a Pod's clock advances by a run's simulated time.
+  std::optional<SimulationOptions> times{};
+};
+
 struct TrainerOptions {
   GradientAccumulation accumulation{};
   GradientScale gradient_scale = GradientScale::kMeanOfReplicas;
@@ -130,6 +142,10 @@ class Trainer {
   /// parameters, gradients and accumulators of each replica, and what WeightUpdate and the strategy's
   /// reduction cost. Throws popdist_error kInvalidArgument naming what is out of range, and as those.
   Trainer(Strategy& strategy, Parameters parameters, Step step, Optimizer optimizer,
+          TrainerOptions options = {});
+  /// The same with a pipeline in place of a step. TrainerOptions::accumulation and metrics stay unset: the
+  /// pipeline accumulates, and its outfeed tells.
+  Trainer(Strategy& strategy, Parameters parameters, PipelineProgram program, Optimizer optimizer,
           TrainerOptions options = {});
   ~Trainer();
   Trainer(Trainer&&) noexcept;

@@ -125,8 +125,9 @@ void Pod::allReduceSum(std::span<float* const> tensors, std::size_t count) {
 }
 
 // The clock counts 106 days. Half of them are left to collectives, of which none is of notice beside that.
+constexpr pod::Picoseconds kMaxTime{std::int64_t{1} << 62};
+
 void Pod::advanceCompute(double flops_per_replica) {
-  constexpr pod::Picoseconds kMaxTime{std::int64_t{1} << 62};
   if (!(flops_per_replica >= 0)) {
     throw popdist_error(ErrorCode::kInvalidArgument, "Pod::advanceCompute: flops_per_replica is " +
                                                          std::to_string(flops_per_replica) +
@@ -139,6 +140,15 @@ void Pod::advanceCompute(double flops_per_replica) {
                             " more operations would take the simulated time beyond 53 days");
   }
   impl_->time += *taken;
+}
+
+void Pod::advance(SimulatedTime time) {
+  if (time < SimulatedTime(0) || time > kMaxTime - std::min(impl_->time, kMaxTime)) {
+    throw popdist_error(ErrorCode::kInvalidArgument,
+                        "Pod::advance: " + std::to_string(time.count()) +
+                            " ps are negative, or take the simulated time beyond 53 days");
+  }
+  impl_->time += time;
 }
 
 SimulatedTime Pod::time() const {

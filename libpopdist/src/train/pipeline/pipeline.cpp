@@ -13,17 +13,17 @@
 namespace popdist::train {
 namespace {
 
-constexpr const char* kOperation = "Pipeline";
+constexpr const char* kPipeline = "Pipeline";
 
 template <typename T>
 T valueOrThrow(pop::Result<T> result) {
-  throwIfError(result.ok() ? pop::Status() : result.status(), kOperation);
+  throwIfError(result.ok() ? pop::Status() : result.status(), kPipeline);
   return std::move(result).value();
 }
 
 Schedule checkedSchedule(const Model& model) {
   Schedule schedule(scheduleOptions(model));
-  throwIfError(checkSharedParameters(model, schedule), kOperation);
+  throwIfError(checkSharedParameters(model, schedule), kPipeline);
   return schedule;
 }
 
@@ -51,12 +51,12 @@ class Pipeline::Impl {
            const RunOptions& options) {
     if (!model_.training)
       throwIfError(pop::failedPrecondition("no stage has a backward: give all of them one, or call evaluate"),
-                   kOperation);
+                   kPipeline);
     if (!update)
       throwIfError(
           pop::invalidArgument("there is no update function: it changes the values once for each run"),
-          kOperation);
-    throwIfError(checkSpec("gradients", gradients.spec(), model_.options.parameters), kOperation);
+          kPipeline);
+    throwIfError(checkSpec("gradients", gradients.spec(), model_.options.parameters), kPipeline);
     check(values, feeds);
     const Schedule& schedule = scheduleOf(
         true, options.gradient_accumulation_count.value_or(model_.options.gradient_accumulation_count));
@@ -83,8 +83,8 @@ class Pipeline::Impl {
 
  private:
   void check(ConstTensorRefs values, const Feeds& feeds) const {
-    throwIfError(checkSpec("values", values.spec(), model_.options.parameters), kOperation);
-    throwIfError(checkFeeds(feeds), kOperation);
+    throwIfError(checkSpec("values", values.spec(), model_.options.parameters), kPipeline);
+    throwIfError(checkFeeds(feeds), kPipeline);
   }
 
   pop::Status checkFeeds(const Feeds& feeds) const {

@@ -8,7 +8,7 @@
 namespace popdist::train {
 namespace {
 
-constexpr const char* kOperation = "simulate";
+constexpr const char* kSimulate = "simulate";
 
 pop::Status checkTimes(const Schedule& schedule, const SimulationOptions& options) {
   if (options.stages.size() != 1 && static_cast<int>(options.stages.size()) != schedule.stages())
@@ -149,7 +149,7 @@ class Run {
 }  // namespace
 
 Simulation simulate(const Schedule& schedule, const SimulationOptions& options) {
-  throwIfError(checkTimes(schedule, options), kOperation);
+  throwIfError(checkTimes(schedule, options), kSimulate);
   return Run(schedule, options).simulate();
 }
 

@@ -10,15 +10,15 @@
 #include "libpopdist/src/tensor/error_edge.h"
 #include "libpopdist/src/train/trainer/gradient_sums.h"
 #include "libpopdist/src/train/trainer/loss_scaler.h"
+#include "libpopdist/src/train/trainer/micro_batches.h"
 #include "libpopdist/src/train/trainer/saved_state.h"
 #include "libpopdist/src/train/trainer/stopwatch.h"
 
 namespace popdist::train {
 namespace {
 
-pop::Status check(const Parameters& parameters, const Step& step, const TrainerOptions& options) {
+pop::Status check(const Parameters& parameters, const TrainerOptions& options) {
   if (parameters.size() == 0) return pop::invalidArgument("there are no parameters");
-  if (!step) return pop::invalidArgument("there is no step");
   if (options.accumulation.count < 1)
     return pop::invalidArgument("accumulation.count is " + std::to_string(options.accumulation.count) +
                                 ", expected 1 or more");
@@ -30,6 +30,27 @@ pop::Status check(const Parameters& parameters, const Step& step, const TrainerO
         pop::numberText(scale.growth) + ", backoff " + pop::numberText(scale.backoff) +
         " and growth_interval " + std::to_string(scale.growth_interval) +
         ", expected initial above 0, growth of at least 1, backoff in (0, 1] and an interval of at least 1");
+  return pop::Status();
+}
+
+/// A pipeline accumulates by itself.
+pop::Status checkPipeline(const Parameters& parameters, const PipelineProgram& program,
+                          const TrainerOptions& options) {
+  const GradientAccumulation& accumulation = options.accumulation;
+  if (accumulation.count != 1 || accumulation.reduction != Reduction::kSum || accumulation.type.index() != 0)
+    return pop::invalidArgument(
+        "TrainerOptions::accumulation is set, and so is the pipeline's gradient_accumulation_count (" +
+        std::to_string(program.pipeline.gradient_accumulation_count) +
+        "): a pipeline adds up the gradients of its micro-batches itself; leave the trainer's alone");
+  if (program.pipeline.accumulate)
+    return pop::invalidArgument(
+        "the pipeline has a function accumulate, and the trainer needs its gradients");
+  if (program.pipeline.parameters != parameters.spec())
+    return pop::invalidArgument("the pipeline's parameters are " + textOf(program.pipeline.parameters) +
+                                ", the trainer's " + textOf(parameters.spec()));
+  if (!options.metrics.empty())
+    return pop::invalidArgument(
+        "a pipeline gives its metrics by its outfeed: leave TrainerOptions::metrics empty");
   return pop::Status();
 }
 
@@ -68,12 +89,11 @@ double Progress::meanOfMicroBatches(std::string_view name) const {
 
 class Trainer::Impl {
  public:
-  Impl(Strategy& strategy, Parameters parameters, Spec sums, Step step, Optimizer optimizer,
+  Impl(Strategy& strategy, Parameters parameters, const Spec& sums, Optimizer optimizer,
        TrainerOptions options)
       : options_(std::move(options)),
         strategy_(strategy),
         parameters_(std::move(parameters)),
-        step_(std::move(step)),
         values_(forReplicas(strategy, parameters_.spec())),
         sums_(forReplicas(strategy, sums)),
         scaler_(options_.loss_scale),
@@ -81,10 +101,14 @@ class Trainer::Impl {
                 {.replicas_per_state = options_.replicas_per_optimizer_state,
                  .skip_not_finite = options_.loss_scale.dynamic}),
         reduction_(strategy.reductionOf(sums_)),
-        missing_(parameters_.size()) {
-    for (FlatTensors& each : sums_)
-      accumulators_.emplace_back(strategy.context(), parameters_.spec(), options_.accumulation, each);
-    ready_ = [this](std::size_t parameter) { ready(parameter); };
+        count_(options_.accumulation.count) {}
+
+  void setStep(Step step) {
+    micro_batches_ = stepByStep(strategy_, parameters_.spec(), std::move(step), options_, values_, sums_);
+  }
+  void setPipeline(PipelineProgram program) {
+    count_ = static_cast<int>(program.pipeline.gradient_accumulation_count);
+    micro_batches_ = byPipelines(strategy_, std::move(program), values_, sums_);
   }
 
   void initialise(std::uint64_t seed) {
@@ -96,7 +120,10 @@ class Trainer::Impl {
     Progress progress = begin();
     Stopwatch watch;
     for (std::uint64_t i = 0; i < updates; ++i) {
-      accumulate(infeed, progress, i, updates, watch);
+      for (int local = 0; local < strategy_.numLocalReplicas(); ++local)
+        micro_batches_->accumulate(local, callOf(infeed, progress, watch), *reduction_);
+      if (options_.flops_per_micro_batch > 0)
+        strategy_.advanceCompute(options_.flops_per_micro_batch * count_);
       reduction_->wait();
       watch.addTo(progress.seconds.reduction);
       const double divisor = divisorOf(options_.gradient_scale, strategy_) * scaler_.scale();
@@ -117,14 +144,8 @@ class Trainer::Impl {
   Progress evaluate(io::Infeed& infeed) {
     Progress progress = begin();
     Stopwatch watch;
-    for (int local = 0; local < strategy_.numLocalReplicas(); ++local) {
-      while (const Tensors* input = infeed.next(local)) {
-        watch.addTo(progress.seconds.input);
-        call(*input, local, 0, sums_[static_cast<std::size_t>(local)].refs(), progress, false, nothing_);
-        ++progress.micro_batches;
-        watch.addTo(progress.seconds.step);
-      }
-    }
+    for (int local = 0; local < strategy_.numLocalReplicas(); ++local)
+      micro_batches_->evaluate(local, callOf(infeed, progress, watch));
     progress.seconds.all = watch.total();
     return finish(std::move(progress));
   }
@@ -162,7 +183,7 @@ class Trainer::Impl {
   WeightUpdate& update() { return update_; }
   std::uint64_t updates() const { return runs_; }
   double lossScale() const { return scaler_.scale(); }
-  int count() const { return options_.accumulation.count; }
+  int count() const { return count_; }
 
  private:
   Progress begin() const {
@@ -183,9 +204,7 @@ class Trainer::Impl {
   }
 
   Setting settingWith(const io::Infeed& infeed) const {
-    return {.replicas = strategy_.numReplicas(),
-            .accumulation = options_.accumulation.count,
-            .samples = samplesOf(infeed.spec())};
+    return {.replicas = strategy_.numReplicas(), .accumulation = count_, .samples = samplesOf(infeed.spec())};
   }
 
   Progress finish(Progress progress) {
@@ -198,89 +217,46 @@ class Trainer::Impl {
     return progress;
   }
 
-  void accumulate(io::Infeed& infeed, Progress& progress, std::uint64_t update, std::uint64_t updates,
-                  Stopwatch& watch) {
-    const int last = options_.accumulation.count - 1;
-    for (int local = 0; local < strategy_.numLocalReplicas(); ++local) {
-      GradientSums& sums = accumulators_[static_cast<std::size_t>(local)];
-      current_ = local;
-      missing_.assign(missing_.size(), true);
-      for (int index = 0; index <= last; ++index) {
-        const Tensors* const input = infeed.next(local);
-        if (input == nullptr) failWithoutInput(update, updates, index);
-        watch.addTo(progress.seconds.input);
-        // A gradient that is still to be folded is not final when the step has made it.
-        call(*input, local, index, sums.begin(index), progress, true,
-             index == last && sums.direct() ? ready_ : nothing_);
-        sums.end(index);
-        ++progress.micro_batches;
-        watch.addTo(progress.seconds.step);
-      }
-      for (std::size_t parameter = missing_.size(); parameter-- > 0;)
-        if (missing_[parameter]) reduction_->ready(local, parameter);
-    }
-    if (options_.flops_per_micro_batch > 0)
-      strategy_.advanceCompute(options_.flops_per_micro_batch * options_.accumulation.count);
-  }
-
-  void call(const Tensors& input, int local, int index, TensorRefs gradients, Progress& progress,
-            bool training, const std::function<void(std::size_t)>& ready) {
-    step_({.input = input,
-           .parameters = std::as_const(values_[static_cast<std::size_t>(local)]).refs(),
-           .gradients = gradients,
-           .metrics = progress.sums,
-           .replica = strategy_.firstReplica() + local,
-           .local_replica = local,
-           .update = runs_,
-           .index = index,
-           .training = training,
-           .loss_scale = static_cast<float>(scaler_.scale()),
-           .ready = ready});
-  }
-
-  void ready(std::size_t parameter) {
-    if (!missing_.at(parameter))
-      throwIfError({pop::Code::kFailedPrecondition, "the gradient of " +
-                                                        pop::inQuotes(parameters_.spec()[parameter].name) +
-                                                        " is ready twice in one update"},
-                   "MicroBatch.ready");
-    missing_[parameter] = false;
-    reduction_->ready(current_, parameter);
-  }
-
-  void failWithoutInput(std::uint64_t update, std::uint64_t updates, int index) const {
-    throwIfError(
-        {pop::Code::kOutOfRange, "the infeed has no element for micro-batch " + std::to_string(index + 1) +
-                                     " of " + std::to_string(options_.accumulation.count) + " of update " +
-                                     std::to_string(update + 1) + " of " + std::to_string(updates) +
-                                     ": repeat() the dataset, or run fewer updates"},
-        "Trainer.run");
+  Call callOf(io::Infeed& infeed, Progress& progress, Stopwatch& watch) const {
+    return {.infeed = infeed,
+            .progress = progress,
+            .watch = watch,
+            .update = runs_,
+            .loss_scale = static_cast<float>(scaler_.scale())};
   }
 
   TrainerOptions options_;
   Strategy& strategy_;
   Parameters parameters_;
-  Step step_;
   std::vector<FlatTensors> values_;  // of each local replica
   std::vector<FlatTensors> sums_;
-  std::vector<GradientSums> accumulators_;
   LossScaler scaler_;
   WeightUpdate update_;
   std::unique_ptr<GradientReduction> reduction_;
-  std::uint64_t runs_ = 0;     // updates, skipped ones included
-  int current_ = 0;            // the replica whose micro-batch runs
-  std::vector<bool> missing_;  // its parameters whose gradients are not final
-  std::function<void(std::size_t)> ready_;
-  std::function<void(std::size_t)> nothing_ = [](std::size_t) {};
+  int count_;               // micro-batches of an update
+  std::uint64_t runs_ = 0;  // updates, skipped ones included
+  std::unique_ptr<MicroBatches> micro_batches_;
 };
 
 Trainer::Trainer(Strategy& strategy, Parameters parameters, Step step, Optimizer optimizer,
                  TrainerOptions options) {
-  throwIfError(check(parameters, step, options), "Trainer");
-  pop::Result<Spec> sums = accumulatorsOf(parameters.spec(), options.accumulation);
+  throwIfError(check(parameters, options), "Trainer");
+  if (!step) throwIfError(pop::invalidArgument("there is no step"), "Trainer");
+  const pop::Result<Spec> sums = accumulatorsOf(parameters.spec(), options.accumulation);
   throwIfError(sums.status(), "Trainer");
-  impl_ = std::make_unique<Impl>(strategy, std::move(parameters), std::move(*sums), std::move(step),
-                                 std::move(optimizer), std::move(options));
+  impl_ = std::make_unique<Impl>(strategy, std::move(parameters), sums.value(), std::move(optimizer),
+                                 std::move(options));
+  impl_->setStep(std::move(step));
+}
+
+Trainer::Trainer(Strategy& strategy, Parameters parameters, PipelineProgram program, Optimizer optimizer,
+                 TrainerOptions options) {
+  throwIfError(check(parameters, options), "Trainer");
+  throwIfError(checkPipeline(parameters, program, options), "Trainer");
+  const Spec sums = parameters.spec();
+  impl_ =
+      std::make_unique<Impl>(strategy, std::move(parameters), sums, std::move(optimizer), std::move(options));
+  impl_->setPipeline(std::move(program));
 }
 
 Trainer::~Trainer() = default;

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pipeline for each replica of the instance, one after the other.
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "libpopdist/src/tensor/error_edge.h"
+#include "libpopdist/src/train/trainer/micro_batches.h"
+
+namespace popdist::train {
+namespace {
+
+class ByPipelines final : public MicroBatches {
+ public:
+  ByPipelines(Strategy& strategy, PipelineProgram program, std::vector<FlatTensors>& values,
+              std::vector<FlatTensors>& sums)
+      : strategy_(strategy), program_(std::move(program)), values_(values), sums_(sums) {
+    for (std::size_t local = 0; local < values.size(); ++local) pipelines_.emplace_back(program_.pipeline);
+    if (program_.times) time_ = pipelines_.front().simulatedTime(*program_.times);
+  }
+
+  void accumulate(int local, const Call& call, GradientReduction& reduction) override {
+    const auto at = static_cast<std::size_t>(local);
+    pipelines_[at].run(std::as_const(values_[at]).refs(), sums_[at].refs(), feeds(local, call), nothing_,
+                       {.first_step = call.update});
+    call.progress.micro_batches += static_cast<std::uint64_t>(program_.pipeline.gradient_accumulation_count);
+    call.watch.addTo(call.progress.seconds.step);
+    for (std::size_t parameter = sums_[at].spec().size(); parameter-- > 0;) reduction.ready(local, parameter);
+    if (local == 0 && program_.times) strategy_.advance(time_);  // replicas work side by side
+  }
+
+  void evaluate(int local, const Call& call) override {
+    const std::optional<std::uint64_t> steps = call.infeed.steps();
+    if (!steps || *steps == io::Dataset::kEndless)
+      throwIfError(
+          pop::invalidArgument("the infeed does not say how many elements a pass has: give it a dataset "
+                               "that ends"),
+          "Trainer.evaluate");
+    const std::uint64_t left = *steps - call.infeed.position(local).step;
+    const auto at = static_cast<std::size_t>(local);
+    pipelines_[at].evaluate(std::as_const(values_[at]).refs(), feeds(local, call),
+                            static_cast<std::int64_t>(left), call.update);
+    call.progress.micro_batches += left;
+    call.watch.addTo(call.progress.seconds.step);
+  }
+
+ private:
+  Feeds feeds(int local, const Call& call) const {
+    return {.infeed = &call.infeed,
+            .outfeed = program_.outfeed,
+            .arguments = program_.arguments,
+            .replica = local};
+  }
+
+  Strategy& strategy_;
+  const PipelineProgram program_;
+  std::vector<FlatTensors>& values_;
+  std::vector<FlatTensors>& sums_;
+  std::vector<Pipeline> pipelines_;
+  SimulatedTime time_{0};  // of a run
+  const UpdateFunction nothing_ = [](std::uint64_t, ConstTensorRefs) {};
+};
+
+}  // namespace
+
+std::unique_ptr<MicroBatches> byPipelines(Strategy& strategy, PipelineProgram program,
+                                          std::vector<FlatTensors>& values, std::vector<FlatTensors>& sums) {
+  return std::make_unique<ByPipelines>(strategy, std::move(program), values, sums);
+}
+
+}  // namespace popdist::train

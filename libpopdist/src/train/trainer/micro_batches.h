@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What makes the gradients of an update on the replicas of an instance: a step that is called for each
+// micro-batch, or a pipeline that takes all of an update's.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "libpopdist/src/train/trainer/stopwatch.h"
+#include "popdist/trainer.hpp"
+
+namespace popdist::train {
+
+/// One call of run() or evaluate().
+struct Call {
+  io::Infeed& infeed;
+  Progress& progress;
+  Stopwatch& watch;
+  std::uint64_t update = 0;  ///< of the training's life
+  float loss_scale = 1;
+};
+
+class MicroBatches {
+ public:
+  virtual ~MicroBatches() = default;
+
+  /// The replica's micro-batches of an update: their gradients' sum, and reduction.ready() for each
+  /// parameter.
+  virtual void accumulate(int local, const Call& call, GradientReduction& reduction) = 0;
+  /// All that the infeed has, without gradients.
+  virtual void evaluate(int local, const Call& call) = 0;
+};
+
+/// `values` and `sums`: of each local replica, for ever at the same places.
+std::unique_ptr<MicroBatches> stepByStep(Strategy& strategy, const Spec& parameters, Step step,
+                                         const TrainerOptions& options, std::vector<FlatTensors>& values,
+                                         std::vector<FlatTensors>& sums);
+
+std::unique_ptr<MicroBatches> byPipelines(Strategy& strategy, PipelineProgram program,
+                                          std::vector<FlatTensors>& values, std::vector<FlatTensors>& sums);
+
+}  // namespace popdist::train

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <utility>
+
+#include "common/base/text.h"
+#include "libpopdist/src/tensor/error_edge.h"
+#include "libpopdist/src/train/trainer/gradient_sums.h"
+#include "libpopdist/src/train/trainer/micro_batches.h"
+
+namespace popdist::train {
+namespace {
+
+class StepByStep final : public MicroBatches {
+ public:
+  StepByStep(Strategy& strategy, const Spec& parameters, Step step, const TrainerOptions& options,
+             std::vector<FlatTensors>& values, std::vector<FlatTensors>& sums)
+      : strategy_(strategy),
+        parameters_(parameters),
+        step_(std::move(step)),
+        count_(options.accumulation.count),
+        values_(values),
+        sums_(sums),
+        missing_(parameters.size()) {
+    for (FlatTensors& each : sums)
+      accumulators_.emplace_back(strategy.context(), parameters, options.accumulation, each);
+  }
+
+  void accumulate(int local, const Call& call, GradientReduction& reduction) override {
+    GradientSums& sums = accumulators_[static_cast<std::size_t>(local)];
+    local_ = local;
+    reduction_ = &reduction;
+    missing_.assign(missing_.size(), true);
+    for (int index = 0; index < count_; ++index) {
+      const Tensors* const input = call.infeed.next(local);
+      if (input == nullptr) failWithoutInput(call, index);
+      call.watch.addTo(call.progress.seconds.input);
+      // A gradient that is still to be folded is not final when the step has made it.
+      const bool final = index + 1 == count_ && sums.direct();
+      step(*input, index, sums.begin(index), call, true, final ? ready_ : nothing_);
+      sums.end(index);
+      ++call.progress.micro_batches;
+      call.watch.addTo(call.progress.seconds.step);
+    }
+    for (std::size_t parameter = missing_.size(); parameter-- > 0;)
+      if (missing_[parameter]) reduction.ready(local, parameter);
+  }
+
+  void evaluate(int local, const Call& call) override {
+    local_ = local;
+    while (const Tensors* input = call.infeed.next(local)) {
+      call.watch.addTo(call.progress.seconds.input);
+      step(*input, 0, sums_[static_cast<std::size_t>(local)].refs(), call, false, nothing_);
+      ++call.progress.micro_batches;
+      call.watch.addTo(call.progress.seconds.step);
+    }
+  }
+
+ private:
+  void step(const Tensors& input, int index, TensorRefs gradients, const Call& call, bool training,
+            const std::function<void(std::size_t)>& ready) {
+    step_({.input = input,
+           .parameters = std::as_const(values_[static_cast<std::size_t>(local_)]).refs(),
+           .gradients = gradients,
+           .metrics = call.progress.sums,
+           .replica = strategy_.firstReplica() + local_,
+           .local_replica = local_,
+           .update = call.update,
+           .index = index,
+           .training = training,
+           .loss_scale = call.loss_scale,
+           .ready = ready});
+  }
+
+  void ready(std::size_t parameter) {
+    if (!missing_.at(parameter))
+      throwIfError(
+          {pop::Code::kFailedPrecondition,
+           "the gradient of " + pop::inQuotes(parameters_[parameter].name) + " is ready twice in one update"},
+          "MicroBatch.ready");
+    missing_[parameter] = false;
+    reduction_->ready(local_, parameter);
+  }
+
+  void failWithoutInput(const Call& call, int index) const {
+    throwIfError({pop::Code::kOutOfRange, "the infeed has no element for micro-batch " +
+                                              std::to_string(index + 1) + " of " + std::to_string(count_) +
+                                              " of update " + std::to_string(call.update + 1) +
+                                              ": repeat() the dataset, or run fewer updates"},
+                 "Trainer.run");
+  }
+
+  Strategy& strategy_;
+  const Spec parameters_;
+  const Step step_;
+  const int count_;
+  std::vector<FlatTensors>& values_;
+  std::vector<FlatTensors>& sums_;
+  std::vector<GradientSums> accumulators_;
+  int local_ = 0;              // the replica whose micro-batch runs
+  std::vector<bool> missing_;  // its parameters whose gradients are not final
+  GradientReduction* reduction_ = nullptr;
+  const std::function<void(std::size_t)> ready_ = [this](std::size_t parameter) { ready(parameter); };
+  const std::function<void(std::size_t)> nothing_ = [](std::size_t) {};
+};
+
+}  // namespace
+
+std::unique_ptr<MicroBatches> stepByStep(Strategy& strategy, const Spec& parameters, Step step,
+                                         const TrainerOptions& options, std::vector<FlatTensors>& values,
+                                         std::vector<FlatTensors>& sums) {
+  return std::make_unique<StepByStep>(strategy, parameters, std::move(step), options, values, sums);
+}
+
+}  // namespace popdist::train

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model in two stages, trained on replicas: as the same model in one step.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <vector>
+
+#include "popdist/trainer.hpp"
+#include "tests/testing/error_code_of.h"
+#include "tests/testing/thread_group.h"
+#include "tests/unit/libpopdist/train/regression.h"
+
+namespace popdist::train {
+namespace {
+
+using popdist::testing::errorCodeOf;
+using popdist::testing::ThreadGroup;
+
+constexpr std::size_t kMicroBatch = 2;
+constexpr int kCount = 8;
+
+/// x · w, and the labels for the next stage.
+Stage product() {
+  return {.name = "product",
+          .parameters = {0},
+          .outputs = {{"xw", Type::kFloat, {kMicroBatch}}, {"y", Type::kFloat, {kMicroBatch}}},
+          .forward =
+              [](Io& io) {
+                const auto x = io.in("x");
+                for (std::size_t i = 0; i < kMicroBatch; ++i) {
+                  float sum = 0;
+                  for (std::size_t j = 0; j < regression::kInputs; ++j)
+                    sum += io.par(0)[j] * x[i * regression::kInputs + j];
+                  io.out("xw")[i] = sum;
+                  io.out("y")[i] = io.in("y")[i];
+                }
+              },
+          .backward =
+              [](Io& io) {
+                for (std::size_t i = 0; i < kMicroBatch; ++i)
+                  for (std::size_t j = 0; j < regression::kInputs; ++j)
+                    io.gradPar(0)[j] += io.gradOut("xw")[i] * io.in("x")[i * regression::kInputs + j];
+              }};
+}
+
+/// + b, and the loss over the micro-batch; gradients of the mean over an update.
+Stage loss() {
+  return {.name = "loss",
+          .parameters = {1},
+          .outputs = {{"loss", Type::kFloat, {}}},
+          .forward =
+              [](Io& io) {
+                float sum = 0;
+                for (std::size_t i = 0; i < kMicroBatch; ++i) {
+                  const float error = io.in("xw")[i] + io.par(1)[0] - io.in("y")[i];
+                  sum += 0.5F * error * error;
+                }
+                io.out("loss")[0] = sum;
+              },
+          .backward =
+              [](Io& io) {
+                for (std::size_t i = 0; i < kMicroBatch; ++i) {
+                  const float error = io.in("xw")[i] + io.par(1)[0] - io.in("y")[i];
+                  io.gradIn("xw")[i] = error / (kMicroBatch * kCount);
+                  io.gradPar(1)[0] += error / (kMicroBatch * kCount);
+                }
+              }};
+}
+
+PipelineProgram program(ScheduleKind schedule, io::Outfeed* losses) {
+  return {.pipeline = {.stages = {product(), loss()},
+                       .parameters = regression::parameters().spec(),
+                       .inputs = {{"x", Type::kFloat, {kMicroBatch, regression::kInputs}},
+                                  {"y", Type::kFloat, {kMicroBatch}}},
+                       .schedule = schedule,
+                       .gradient_accumulation_count = kCount,
+                       .loss = "loss"},
+          .outfeed = losses};
+}
+
+struct Outcome {
+  std::vector<float> weights;
+  double loss = 0;  ///< of the evaluation, over all replicas
+};
+
+std::vector<float> weightsOf(const Trainer& trainer) {
+  std::vector<float> weights;
+  for (const char* name : {"w", "b"}) {
+    const auto values = trainer.parameters().get<float>(name);
+    weights.insert(weights.end(), values.begin(), values.end());
+  }
+  return weights;
+}
+
+Outcome train(const std::vector<int>& replicas_of_instance, ScheduleKind schedule) {
+  ThreadGroup group({.replicas_of_instance = replicas_of_instance});
+  std::mutex mutex;
+  Outcome outcome;
+  group.run([&](Context& context) {
+    PopDistStrategy strategy(context);
+    io::Outfeed losses({.replicas = context.numLocalReplicas(), .buffer_depth = 64});
+    Trainer trainer(strategy, regression::parameters(), program(schedule, &losses), adam({.rate = 0.05}));
+    trainer.initialise(3);
+    io::Infeed infeed(
+        regression::samples().batch(kMicroBatch).repeat().forReplicas(io::InputContext::of(context)),
+        {.replicas = context.numLocalReplicas()});
+    const Progress progress = trainer.run(infeed, 2);
+    EXPECT_EQ(progress.updates, 2U);
+    EXPECT_EQ(progress.micro_batches, static_cast<std::uint64_t>(2 * kCount * context.numTotalReplicas()));
+    losses.dequeue();
+    io::Infeed all = regression::feed(context, kMicroBatch);
+    const Progress evaluated = trainer.evaluate(all);
+    EXPECT_EQ(evaluated.micro_batches, regression::kSamples / kMicroBatch);
+    double loss = 0;
+    const Tensors sent = losses.dequeue();
+    for (const float each : sent.get<float>("loss")) loss += static_cast<double>(each);
+    strategy.reduce(std::span(&loss, 1));
+    const std::lock_guard lock(mutex);
+    outcome = {weightsOf(trainer), loss};
+  });
+  return outcome;
+}
+
+TEST(PipelineTraining, GivesTheWeightsOfOneStep) {
+  Context& context = Context::fromEnvironment();
+  SingleStrategy strategy(context);
+  Trainer trainer(
+      strategy, regression::parameters(),
+      [](const MicroBatch& batch) { regression::addGradients(batch, 1.0F / (kMicroBatch * kCount)); },
+      adam({.rate = 0.05}), {.accumulation = {.count = kCount}, .metrics = {"loss"}});
+  trainer.initialise(3);
+  io::Infeed infeed = regression::feed(context, kMicroBatch);
+  trainer.run(infeed, 2);
+  const Outcome piped = train({1}, ScheduleKind::kGrouped);
+  EXPECT_THAT(piped.weights, ::testing::Pointwise(::testing::FloatNear(1e-6F), weightsOf(trainer)));
+  infeed.start();
+  EXPECT_NEAR(piped.loss, trainer.evaluate(infeed).sum("loss"), 1e-3);
+}
+
+TEST(PipelineTraining, GivesTheSameBitsForEveryScheduleAndSplit) {
+  const Outcome expected = train({4}, ScheduleKind::kGrouped);
+  for (const ScheduleKind schedule : {ScheduleKind::kInterleaved, ScheduleKind::kSequential})
+    EXPECT_THAT(train({4}, schedule).weights, ::testing::ElementsAreArray(expected.weights));
+  EXPECT_THAT(train({2, 2}, ScheduleKind::kGrouped).weights, ::testing::ElementsAreArray(expected.weights));
+}
+
+TEST(PipelineTraining, AdvancesThePodsClock) {
+  Context& context = Context::fromEnvironment();
+  PopDistStrategy strategy(context);
+  PipelineProgram timed = program(ScheduleKind::kSequential, nullptr);
+  timed.pipeline.outfeed_mask = {true};
+  timed.times =
+      SimulationOptions{.stages = {{.forward = SimulatedTime(1000), .backward = SimulatedTime(3000)}}};
+  Trainer trainer(strategy, regression::parameters(), timed, sgd(0.1));
+  io::Infeed infeed = regression::feed(context, kMicroBatch);
+  trainer.run(infeed, 2);
+  EXPECT_EQ(strategy.pod().time() - strategy.pod().collectiveTime(), SimulatedTime(2 * kCount * 2 * 4000));
+}
+
+TEST(PipelineTraining, RefusesAccumulationAndMetricsOfItsOwn) {
+  SingleStrategy strategy(Context::fromEnvironment());
+  const auto code = [&](const TrainerOptions& options) {
+    return errorCodeOf([&] {
+      Trainer(strategy, regression::parameters(), program(ScheduleKind::kGrouped, nullptr), sgd(1), options);
+    });
+  };
+  EXPECT_EQ(code({}), std::nullopt);
+  EXPECT_EQ(code({.accumulation = {.count = 2}}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code({.accumulation = {.reduction = Reduction::kMean}}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code({.metrics = {"loss"}}), ErrorCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace popdist::train
