@@ -12,9 +12,11 @@ namespace {
 constexpr const char* kPython = "/usr/bin/python3";  // Debian's, which has python3-torch
 constexpr std::chrono::seconds kTimeToImport{60};
 
-Trainer exampleWith(const std::string& name, const std::string& isa, const std::string& directory) {
-  Trainer trainer{
-      .name = name, .program = {directory + "/fashion_mnist"}, .options = {"--num-replicas", "2"}};
+Trainer exampleWith(const std::string& name, const Model& model, const std::string& isa,
+                    const std::string& directory) {
+  Trainer trainer{.name = name,
+                  .program = {directory + "/fashion_mnist", "--model", model.name},
+                  .options = {"--num-replicas", "2"}};
   if (!isa.empty()) {
     trainer.program.insert(trainer.program.end(), {"--isa", isa});
     const Result<RunResult> help = run({.argv = {trainer.program[0], "--isa", isa, "--help"}});
@@ -24,8 +26,10 @@ Trainer exampleWith(const std::string& name, const std::string& isa, const std::
   return trainer;
 }
 
-Trainer ddp() {
-  Trainer trainer{.name = kDdp, .program = {kPython, "-B", DDP_PROGRAM}, .options = {}};
+Trainer ddp(const Model& model) {
+  Trainer trainer{.name = std::string(kDdp) + model.suffix,
+                  .program = {kPython, "-B", DDP_PROGRAM, "--model", model.name},
+                  .options = {}};
   const Result<RunResult> blas =
       run({.argv = {kPython, "-B", DDP_PROGRAM, "--blas"}, .time_limit = kTimeToImport});
   if (!std::filesystem::exists("/usr/share/datasets/fashion-mnist"))
@@ -40,7 +44,12 @@ Trainer ddp() {
 }  // namespace
 
 std::set<std::string> trainerNames() {
-  return {kExample, "example-avx2", "example-baseline", kDdp};
+  std::set<std::string> names{"example-avx2", "example-baseline"};
+  for (const Model& model : kModels) {
+    names.insert(std::string(kExample) + model.suffix);
+    names.insert(std::string(kDdp) + model.suffix);
+  }
+  return names;
 }
 
 std::vector<Trainer> chooseTrainers(const std::vector<std::string>& only, const std::string& directory) {
@@ -48,11 +57,14 @@ std::vector<Trainer> chooseTrainers(const std::vector<std::string>& only, const 
     return only.empty() || std::find(only.begin(), only.end(), name) != only.end();
   };
   std::vector<Trainer> trainers;
-  if (chosen(kExample)) trainers.push_back(exampleWith(kExample, "", directory));
-  if (chosen(kDdp)) trainers.push_back(ddp());
+  for (const Model& model : kModels) {
+    const std::string ours = std::string(kExample) + model.suffix;
+    if (chosen(ours)) trainers.push_back(exampleWith(ours, model, "", directory));
+    if (chosen(std::string(kDdp) + model.suffix)) trainers.push_back(ddp(model));
+  }
   for (const std::string isa : {"avx2", "baseline"}) {
     const std::string name = std::string(kExample) + '-' + isa;
-    if (chosen(name)) trainers.push_back(exampleWith(name, isa, directory));
+    if (chosen(name)) trainers.push_back(exampleWith(name, kModels[0], isa, directory));
   }
   return trainers;
 }

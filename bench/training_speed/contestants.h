@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that train the same network on the same data, with the same batch: 2 processes, 64 samples each.
+// Programs that train the same networks on the same data, with the same batch: 2 processes, 64 samples each.
 #pragma once
 
 #include <set>
@@ -10,6 +10,14 @@ namespace pop::bench {
 
 inline constexpr const char* kExample = "example";  // examples/fashion_mnist, with the best instruction set
 inline constexpr const char* kDdp = "ddp";          // PyTorch's DistributedDataParallel over Gloo
+
+/// A network of the example's, its goal, and what its name adds to those of the two contestants.
+struct Model {
+  const char* name;
+  const char* suffix;
+  double times_the_peer;
+};
+inline constexpr Model kModels[] = {{"mlp", "", 4}, {"cnn", "-cnn", 1.5}, {"small-cnn", "-small-cnn", 3}};
 
 struct Trainer {
   std::string name;

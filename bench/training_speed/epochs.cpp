@@ -11,7 +11,6 @@
 namespace pop::bench {
 namespace {
 
-constexpr double kTimesThePeer = 4;
 constexpr double kLastToFirst = 0.95;
 
 const Trainings* find(const std::vector<Trainings>& all, const std::string& contestant) {
@@ -31,6 +30,35 @@ JsonLine& add(JsonLine& line, const Summary& summary) {
       .add("median", summary.median)
       .add("min", summary.min)
       .add("max", summary.max);
+}
+
+void addGoals(const Model& model, const std::vector<Trainings>& all, int epochs, std::vector<Goal>& goals) {
+  const Trainings* const ours = find(all, std::string(kExample) + model.suffix);
+  const Trainings* const peer = find(all, std::string(kDdp) + model.suffix);
+  if (ours == nullptr) return;
+  for (int epoch = 0; peer != nullptr && epoch < epochs; ++epoch) {
+    const Summary ratio = ratioOf(*ours, *peer, epoch);
+    if (ratio.count == 0) continue;
+    goals.push_back({.text = "samples/s, " + ours->contestant + " / " + peer->contestant + ", epoch " +
+                             std::to_string(epoch + 1),
+                     .value = ratio.median,
+                     .limit = model.times_the_peer,
+                     .at_least = true,
+                     .is_noisy = ours->mostlyDisturbed() || peer->mostlyDisturbed()});
+  }
+  const Summary steady = lastToFirst(*ours);
+  if (steady.count > 0)
+    goals.push_back({.text = "samples/s of " + ours->contestant + ", last epoch / first",
+                     .value = steady.median,
+                     .limit = kLastToFirst,
+                     .at_least = true,
+                     .is_noisy = ours->mostlyDisturbed()});
+}
+
+/// What `contestant` is compared with, if it was measured.
+const Trainings* oursIn(const std::vector<Trainings>& all, const Trainings& contestant) {
+  const std::string ours = oursFor(contestant.contestant);
+  return ours.empty() ? nullptr : find(all, ours);
 }
 
 }  // namespace
@@ -80,42 +108,34 @@ Summary lastToFirst(const Trainings& trainings) {
   return summarize(ratios);
 }
 
+std::string oursFor(const std::string& contestant) {
+  const std::string ours = kExample;
+  for (const Model& model : kModels) {
+    if (contestant == ours + model.suffix) return {};
+    if (contestant == std::string(kDdp) + model.suffix) return ours + model.suffix;
+  }
+  return ours;
+}
+
 std::vector<Goal> judge(const std::vector<Trainings>& all, int epochs) {
   std::vector<Goal> goals;
-  const Trainings* const ours = find(all, kExample);
-  const Trainings* const peer = find(all, kDdp);
-  if (ours == nullptr) return goals;
-  for (int epoch = 0; peer != nullptr && epoch < epochs; ++epoch) {
-    const Summary ratio = ratioOf(*ours, *peer, epoch);
-    if (ratio.count == 0) continue;
-    goals.push_back({.text = "samples/s, example / ddp, epoch " + std::to_string(epoch + 1),
-                     .value = ratio.median,
-                     .limit = kTimesThePeer,
-                     .at_least = true,
-                     .is_noisy = ours->mostlyDisturbed() || peer->mostlyDisturbed()});
-  }
-  const Summary steady = lastToFirst(*ours);
-  if (steady.count > 0)
-    goals.push_back({.text = "samples/s of the example, last epoch / first",
-                     .value = steady.median,
-                     .limit = kLastToFirst,
-                     .at_least = true,
-                     .is_noisy = ours->mostlyDisturbed()});
+  for (const Model& model : kModels) addGoals(model, all, epochs, goals);
   return goals;
 }
 
 std::vector<JsonLine> toJson(const std::vector<Trainings>& all, int epochs) {
   std::vector<JsonLine> lines;
-  const Trainings* const ours = find(all, kExample);
   for (const Trainings& each : all) {
+    const Trainings* const ours = oursIn(all, each);
     for (int epoch = 0; epoch < epochs; ++epoch) {
       JsonLine speed("samples_per_s");
       lines.push_back(
           add(speed.add("contestant", each.contestant).add("epoch", epoch + 1), speedOf(each, epoch)));
-      if (ours == nullptr || &each == ours) continue;
+      if (ours == nullptr) continue;
       JsonLine ratio("ratio");
-      lines.push_back(add(ratio.add("ours", kExample).add("theirs", each.contestant).add("epoch", epoch + 1),
-                          ratioOf(*ours, each, epoch)));
+      lines.push_back(
+          add(ratio.add("ours", ours->contestant).add("theirs", each.contestant).add("epoch", epoch + 1),
+              ratioOf(*ours, each, epoch)));
     }
     JsonLine steady("last_to_first");
     lines.push_back(add(steady.add("contestant", each.contestant), lastToFirst(each)));
@@ -125,18 +145,19 @@ std::vector<JsonLine> toJson(const std::vector<Trainings>& all, int epochs) {
 }
 
 std::string inWords(const std::vector<Trainings>& all, int epochs) {
-  const Trainings* const ours = find(all, kExample);
   std::vector<std::string> headings{"epoch"};
   for (const Trainings& each : all) headings.push_back((each.mostlyDisturbed() ? "~" : "") + each.contestant);
   for (const Trainings& each : all) {
-    if (ours != nullptr && &each != ours) headings.push_back(std::string(kExample) + " / " + each.contestant);
+    if (const Trainings* const ours = oursIn(all, each))
+      headings.push_back(ours->contestant + " / " + each.contestant);
   }
   Table table(headings);
   for (int epoch = 0; epoch < epochs; ++epoch) {
     std::vector<std::string> cells{std::to_string(epoch + 1)};
     for (const Trainings& each : all) cells.push_back(cellOf(speedOf(each, epoch), 1e3, 0));
     for (const Trainings& each : all) {
-      if (ours != nullptr && &each != ours) cells.push_back(cellOf(ratioOf(*ours, each, epoch), 1, 1));
+      if (const Trainings* const ours = oursIn(all, each))
+        cells.push_back(cellOf(ratioOf(*ours, each, epoch), 1, 1));
     }
     table.addRow(std::move(cells));
   }

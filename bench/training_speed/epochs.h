@@ -40,8 +40,11 @@ Summary ratioOf(const Trainings& ours, const Trainings& theirs, int epoch);
 /// The last epoch's samples per second divided by the first one's of the same training, over the rounds.
 Summary lastToFirst(const Trainings& trainings);
 
-/// The goals of the example beside its peer: in each epoch at least 4 times its speed, and the last epoch at
-/// 95 % of the first one's. Values are medians. Only what was measured.
+/// The contestant that `contestant` is compared with; empty for one that others are compared with.
+std::string oursFor(const std::string& contestant);
+
+/// The goals of the example beside its peer, for each network: in each epoch so many times its speed, and the
+/// last epoch at 95 % of the first one's. Values are medians. Only what was measured.
 std::vector<Goal> judge(const std::vector<Trainings>& all, int epochs);
 
 std::vector<JsonLine> toJson(const std::vector<Trainings>& all, int epochs);

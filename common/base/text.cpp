@@ -2,6 +2,7 @@
 #include "common/base/text.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "common/base/utf8.h"
@@ -125,6 +126,12 @@ std::string sizeText(std::uint64_t bytes) {
   std::string_view units = "kMGTPE";
   for (; tenths >= 10000; units.remove_prefix(1)) tenths = (tenths + 500) / 1000;
   return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + ' ' + units.front() + 'B';
+}
+
+std::string numberText(double number) {
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  return {digits.data(), end};
 }
 
 std::string secondsText(std::chrono::milliseconds time) {

@@ -37,6 +37,9 @@ std::string counted(std::int64_t count, std::string_view noun);
 /// "12.3 MB": bytes for people, with units of 1000.
 std::string sizeText(std::uint64_t bytes);
 
+/// "0.1", "1e-06", "inf": the shortest text that reads back as `number`.
+std::string numberText(double number);
+
 /// "90", "1.5": seconds, without their unit.
 std::string secondsText(std::chrono::milliseconds time);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data-parallel training with libpopdist, from start to end. Copy it.
 //
-//   poprun --num-instances 2 --num-replicas 4 fashion_mnist --epochs 3 --output-model model.bin
+//   poprun --num-instances 2 --num-replicas 4 fashion_mnist --model cnn --epochs 3 --output-model model.bin
 //
 // Every replica has its own copy of the model and sees its own share of the data; after each batch the
 // gradients of all replicas are summed on the emulated Pod, so that all copies stay the same. The trained
@@ -20,7 +20,8 @@
 
 #include "data.h"
 #include "isa.h"
-#include "mlp.h"
+#include "loops.h"
+#include "network.h"
 #include "options.h"
 
 namespace {
@@ -30,9 +31,9 @@ namespace io = popdist::io;
 /// Allocated in memory that this host's instances share: the Pod sums it in place.
 using SharedFloats = std::vector<float, popdist::SharedAllocator<float>>;
 
-/// One replica: its model and its optimiser state.
+/// One replica: its copy of the parameters, and its optimiser's state.
 struct Replica {
-  Mlp model;
+  std::vector<float> parameters;
   SharedFloats gradient;
   std::vector<float> velocity;
 };
@@ -46,9 +47,12 @@ class Training {
         options_(options),
         pod_(context),
         isa_(commonIsa()),
+        network_(options.model, isa_),
+        loops_(loopsOf(isa_)),
         training_(openTraining()),
         test_(openTest()),
         losses_({.replicas = pod_.numLocalReplicas(), .buffer_depth = *training_.steps()}) {
+    network_.prepare(static_cast<std::size_t>(options.micro_batch));
     for (int local = 0; local < pod_.numLocalReplicas(); ++local) addReplica();
     broadcastInitialWeights();
   }
@@ -84,9 +88,11 @@ class Training {
   }
 
   io::Infeed openTraining() {
-    io::Dataset images = readPart(options_.data, "train", shape_.classes);
+    io::Dataset images = readPart(options_.data, "train", static_cast<int>(options_.model.classes()));
     image_ = images.spec().at(0).shape;
-    shape_.inputs = static_cast<int>(popdist::elementsOf(image_));
+    if (popdist::elementsOf(image_) != options_.model.inputs())
+      throw std::runtime_error("images are " + popdist::textOf(image_) + ", and the network takes " +
+                               std::to_string(options_.model.inputs()) + " pixels");
     checkStep(*images.size());
     return feedReplicas(
         context_,
@@ -95,7 +101,7 @@ class Training {
 
   /// Every image once: where they do not fill a batch, the weights say which are there.
   io::Infeed openTest() {
-    io::Dataset images = readPart(options_.data, "t10k", shape_.classes);
+    io::Dataset images = readPart(options_.data, "t10k", static_cast<int>(options_.model.classes()));
     if (images.spec().at(0).shape != image_)
       throw std::runtime_error("training and test images differ in size");
     test_samples_ = *images.size();
@@ -114,17 +120,17 @@ class Training {
 
   void addReplica() {
     replicas_.push_back(
-        {.model = Mlp(shape_, kernelsOf(isa_)),
-         .gradient = SharedFloats(shape_.parameterCount(), popdist::SharedAllocator<float>(context_)),
-         .velocity = std::vector<float>(shape_.parameterCount())});
+        {.parameters = std::vector<float>(network_.parameterCount()),
+         .gradient = SharedFloats(network_.parameterCount(), popdist::SharedAllocator<float>(context_)),
+         .velocity = std::vector<float>(network_.parameterCount())});
   }
 
   /// Instance 0 draws them; everybody else gets them over the host.
   void broadcastInitialWeights() {
-    Mlp initial(shape_, kernelsOf(isa_));
-    if (isFirstInstance()) initial.initialise(options_.seed);
-    context_.world().broadcast(initial.parameters(), 0);
-    for (Replica& replica : replicas_) replica.model = initial;
+    std::vector<float> initial(network_.parameterCount());
+    if (isFirstInstance()) network_.initialise(initial, options_.seed);
+    context_.world().broadcast(initial, 0);
+    for (Replica& replica : replicas_) replica.parameters = initial;
   }
 
   /// Returns the mean loss of a sample, over all replicas.
@@ -134,8 +140,7 @@ class Training {
       for (std::size_t local = 0; local < replicas_.size(); ++local)
         accumulateGradient(static_cast<int>(local));
       reduceGradients();
-      const SgdStep update = sgdStep();
-      for (Replica& replica : replicas_) replica.model.update(replica.gradient, replica.velocity, update);
+      update();
       ++steps_done_;
     }
     double loss = 0;
@@ -150,28 +155,33 @@ class Training {
     std::fill(replica.gradient.begin(), replica.gradient.end(), 0.0F);
     for (int micro = 0; micro < options_.accumulation; ++micro) {
       const popdist::Tensors* batch = training_.next(local);
-      const Score score = replica.model.accumulateGradient(
-          batch->get<float>("image"), batch->get<std::int32_t>("label"), replica.gradient);
+      const Score score = network_.accumulateGradient(
+          replica.parameters,
+          {.features = batch->get<float>("image"), .labels = batch->get<std::int32_t>("label")},
+          replica.gradient);
       losses_.enqueue("loss", static_cast<float>(score.loss_sum), local);
     }
   }
 
   /// Sums the gradients of all replicas of all instances on the Pod.
   void reduceGradients() {
-    pod_.advanceCompute(shape_.flopsPerSample() * options_.micro_batch * options_.accumulation);
+    pod_.advanceCompute(network_.flopsPerSample() * options_.micro_batch * options_.accumulation);
     std::vector<float*> gradients;
     for (Replica& replica : replicas_) gradients.push_back(replica.gradient.data());
-    pod_.allReduceSum(gradients, shape_.parameterCount());
+    pod_.allReduceSum(gradients, network_.parameterCount());
   }
 
-  /// Updates the weights with the mean gradient of the whole batch. The rate falls linearly to zero at the
-  /// end of the training.
-  SgdStep sgdStep() const {
+  /// Every replica's weights, with the mean gradient of the whole batch. The rate falls linearly to zero at
+  /// the end of the training.
+  void update() {
     const std::size_t all = stepsPerEpoch() * static_cast<std::size_t>(options_.epochs);
-    return {.learning_rate =
-                options_.learning_rate * static_cast<float>(all - steps_done_) / static_cast<float>(all),
-            .momentum = options_.momentum,
-            .gradient_scale = 1.0F / static_cast<float>(samplesPerStep())};
+    const SgdStep step{.learning_rate = options_.learning_rate.value_or(options_.model.learning_rate) *
+                                        static_cast<float>(all - steps_done_) / static_cast<float>(all),
+                       .momentum = options_.momentum,
+                       .gradient_scale = 1.0F / static_cast<float>(samplesPerStep())};
+    for (Replica& replica : replicas_)
+      loops_.sgd(replica.parameters.data(), replica.velocity.data(), replica.gradient.data(),
+                 replica.parameters.size(), step);
   }
 
   /// The accuracy on the whole test set; each replica scores its part.
@@ -181,21 +191,21 @@ class Training {
     for (std::size_t local = 0; local < replicas_.size(); ++local) {
       const auto replica = static_cast<int>(local);
       while (const popdist::Tensors* batch = test_.next(replica))
-        correct += correctOf(replicas_[local].model, *batch);
+        correct += correctOf(replicas_[local], *batch);
     }
     context_.world().allReduceSum(std::span(&correct, 1));
     return static_cast<double>(correct) / static_cast<double>(test_samples_);
   }
 
   /// Of the images that are there: they come first.
-  static std::int64_t correctOf(const Mlp& model, const popdist::Tensors& batch) {
+  std::int64_t correctOf(const Replica& replica, const popdist::Tensors& batch) {
     const auto weights = batch.get<float>(io::kWeightTensor);
     const auto images = static_cast<std::size_t>(std::count(weights.begin(), weights.end(), 1.0F));
     if (images == 0) return 0;
-    const auto pixels = batch.get<float>("image");
-    return model
-        .evaluate(pixels.first(pixels.size() / weights.size() * images),
-                  batch.get<std::int32_t>("label").first(images))
+    return network_
+        .evaluate(replica.parameters,
+                  {.features = batch.get<float>("image").first(options_.model.inputs() * images),
+                   .labels = batch.get<std::int32_t>("label").first(images)})
         .correct;
   }
 
@@ -219,7 +229,7 @@ class Training {
   /// model.
   void save() const {
     const std::string partial = options_.output_model + ".partial";
-    const std::span<const float> weights = replicas_.front().model.parameters();
+    const std::span<const float> weights = replicas_.front().parameters;
     std::ofstream file(partial, std::ios::binary);
     file.write(reinterpret_cast<const char*>(weights.data()),
                static_cast<std::streamsize>(weights.size_bytes()));
@@ -232,7 +242,8 @@ class Training {
   const TrainingOptions& options_;
   popdist::Pod pod_;
   Isa isa_;
-  MlpShape shape_;
+  Network network_;
+  Loops loops_;
   popdist::Shape image_;
   std::size_t test_samples_ = 0;
   io::Infeed training_;

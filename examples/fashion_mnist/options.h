@@ -7,14 +7,16 @@
 #include <string>
 
 #include "isa.h"
+#include "network.h"
 
 struct TrainingOptions {
   std::string data = "/usr/share/datasets/fashion-mnist";  ///< Debian's dataset-fashion-mnist
-  std::string output_model;                                ///< file for the trained parameters; empty: none
+  NetworkShape model = *networkNamed("mlp");
+  std::string output_model;  ///< file for the trained parameters; empty: none
   int epochs = 3;
-  int micro_batch = 16;  ///< samples that a replica processes at once
-  int accumulation = 2;  ///< micro batches per weight update
-  float learning_rate = 0.1F;
+  int micro_batch = 16;                ///< samples that a replica processes at once
+  int accumulation = 2;                ///< micro batches per weight update
+  std::optional<float> learning_rate;  ///< none: the model's
   float momentum = 0.9F;
   std::uint64_t seed = 42;
   std::optional<Isa> isa;  ///< none: the best that all instances have

@@ -82,6 +82,15 @@ TEST_F(FashionMnistExample, TrainsToTheSameBytesOnOneTwoAndFourInstances) {
       << "the model does not depend on the training at all";
 }
 
+TEST_F(FashionMnistExample, TrainsItsConvolutionsToTheSameBytesToo) {
+  for (const char* model : {"cnn", "small-cnn"}) {
+    const Bytes one = modelOf(1, {"--model", model});
+    EXPECT_TRUE(modelOf(2, {"--model", model}) == one) << model;
+    EXPECT_TRUE(modelOf(4, {"--model", model}) == one) << model;
+    EXPECT_FALSE(modelOf(1, {"--model", model, "--seed", "43"}) == one) << model;
+  }
+}
+
 TEST_F(FashionMnistExample, ComputesWithTheInstructionSetThatItSays) {
   const std::vector<std::string> program{FASHION_MNIST_PATH, "--data", data_->directory(), "--epochs", "1"};
   std::string best;
@@ -134,6 +143,7 @@ TEST_F(FashionMnistExample, NamesTheOptionThatIsWrong) {
       {{"foo"}, 2, "unexpected argument 'foo'"},
       {{"--epochs", "0"}, 2, "--epochs: '0' is not a whole number from 1 to 1000000"},
       {{"--seed", "-1"}, 2, "--seed: '-1' is not a whole number from 0 to 1000000"},
+      {{"--model", "gpt"}, 2, "--model: 'gpt' is not mlp, cnn or small-cnn"},
       {{"--isa", "sse9"}, 2, "--isa: 'sse9' is not baseline, avx2 or avx512"},
       {{"--momentum", "x"}, 2, "--momentum: 'x' is not a number from 0 to 10"},
       {{"--micro-batch", "200", "--accumulation", "2"},

@@ -51,7 +51,7 @@ InitialValues glorotUniform();
 /// values.
 class Parameters {
  public:
-  /// Returns its position in spec(). Types: kFloat, kDouble, kHalf, kBfloat16. Throws popdist_error
+  /// Returns its position in spec(). Types: kFloat, kHalf, kBfloat16. Throws popdist_error
   /// kInvalidArgument: no name, a name that is there already, no element, or another type.
   std::size_t add(std::string name, Shape shape, InitialValues initial = constant(0),
                   Type type = Type::kFloat);

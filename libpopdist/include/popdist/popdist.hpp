@@ -7,7 +7,9 @@
 
 #include "popdist/async.hpp"
 #include "popdist/backend.hpp"
+#include "popdist/batch_norm.hpp"
 #include "popdist/buffer.hpp"
+#include "popdist/checkpoint.hpp"
 #include "popdist/collectives.hpp"
 #include "popdist/context.hpp"
 #include "popdist/denormals.hpp"
@@ -15,7 +17,9 @@
 #include "popdist/fused.hpp"
 #include "popdist/io.hpp"
 #include "popdist/loops.hpp"
+#include "popdist/memory_plan.hpp"
 #include "popdist/pod.hpp"
+#include "popdist/trainer.hpp"
 #include "popdist/types.hpp"
 
 namespace popdist {

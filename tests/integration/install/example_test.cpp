@@ -16,8 +16,10 @@ using ::testing::StartsWith;
 TEST(InstalledExample, IsBuiltWhereItIsCopiedAndTrains) {
   const Installation installed;
   const TempDir directory;
-  const std::string source = directory.path() + "/mine";
-  std::filesystem::copy(installed.prefix() + "/" DOCUMENTATION_DIRECTORY "/examples/fashion_mnist", source);
+  const std::string examples = directory.path() + "/mine";
+  std::filesystem::copy(installed.prefix() + "/" DOCUMENTATION_DIRECTORY "/examples", examples,
+                        std::filesystem::copy_options::recursive);
+  const std::string source = examples + "/fashion_mnist";
   const std::string build = source + "/build";
   ASSERT_EQ(installed.failure({CMAKE_PROGRAM, "-G", "Ninja", "-S", source, "-B", build,
                                std::string("-DCMAKE_CXX_COMPILER=") + COMPILER,

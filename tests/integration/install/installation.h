@@ -13,7 +13,7 @@
 
 namespace pop::testing {
 
-/// Time for a compiler beside other tests: with sanitizers Eigen takes it a minute.
+/// Time for a compiler beside other tests: with sanitizers it can take a minute.
 inline constexpr Milliseconds kCompilerTimeout{300'000};
 
 class Installation {

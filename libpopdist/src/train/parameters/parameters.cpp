@@ -19,14 +19,11 @@ std::size_t rounded(std::size_t bytes) {
   return (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
 }
 
-bool isFloatingPoint(Type type) {
-  return type == Type::kFloat || type == Type::kDouble || type == Type::kHalf || type == Type::kBfloat16;
-}
-
 pop::Status checkParameter(const TensorSpec& parameter) {
-  if (!isFloatingPoint(parameter.type))
+  const Type type = parameter.type;
+  if (type != Type::kFloat && type != Type::kHalf && type != Type::kBfloat16)
     return pop::invalidArgument("the parameter " + textOf(parameter) +
-                                " is of integers, expected float, double, half or bfloat16");
+                                " cannot be trained: expected float, half or bfloat16");
   if (parameter.elements() == 0)
     return pop::invalidArgument("the parameter " + textOf(parameter) + " has no elements");
   return pop::Status();

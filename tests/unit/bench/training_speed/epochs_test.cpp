@@ -65,6 +65,19 @@ TEST(JudgeTraining, WantsFourTimesThePeerInEveryEpochAndNoDecline) {
   EXPECT_FALSE(missed[2].reached()) << "94.75 %";
 }
 
+TEST(JudgeTraining, HasAGoalForEachNetwork) {
+  const std::vector<Goal> goals =
+      judge({trainings("example-cnn", {{160, 160}}), trainings("ddp-cnn", {{100, 100}}),
+             trainings("example-small-cnn", {{290, 290}}), trainings("ddp-small-cnn", {{100, 100}})},
+            2);
+  ASSERT_EQ(goals.size(), 6U);
+  EXPECT_TRUE(goals[0].reached()) << "1.6 times";
+  EXPECT_FALSE(goals[3].reached()) << "2.9 times";
+  EXPECT_EQ(oursFor("ddp-cnn"), "example-cnn");
+  EXPECT_EQ(oursFor("example-cnn"), "");
+  EXPECT_EQ(oursFor("example-avx2"), "example");
+}
+
 TEST(JudgeTraining, JudgesWhatWasMeasuredOnly) {
   EXPECT_EQ(judge({trainings(kDdp, {{100, 100}})}, 2).size(), 0U);
   EXPECT_EQ(judge({trainings(kExample, {{100, 100}})}, 2).size(), 1U);

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures what the runtime adds to training: a trainer with a step that does nothing, and whole weight
+// updates (gradients to new parameters) with the optimizer's state on every replica, and shared by all.
+//   bench_weight_update                              the trainer's own cost
+//   poprun --num-instances 2 bench_weight_update     updates, too, beside the collectives that they consist
+//   of
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/harness/statistics.h"
+#include "bench/harness/table.h"
+#include "popdist/popdist.hpp"
+#include "popdist/trainer.hpp"
+
+namespace {
+
+using pop::bench::fixed;
+using popdist::Context;
+using popdist::Type;
+namespace train = popdist::train;
+namespace io = popdist::io;
+
+double microsecondsOf(const std::function<void()>& call) {
+  const auto begin = std::chrono::steady_clock::now();
+  call();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// One call of the loop for 10,000 updates of a parameter with one element.
+void measureTrainer(Context& context) {
+  train::Parameters parameters;
+  parameters.add("w", {1});
+  train::PopDistStrategy strategy(context);
+  train::Trainer trainer(
+      strategy, parameters, [](const train::MicroBatch&) {}, train::adam({}));
+  io::Infeed infeed(
+      io::Dataset::fromTensors(popdist::Tensors(popdist::Tensor::full("x", {1}, 1.0F))).repeat(),
+      {.replicas = context.numLocalReplicas(),
+       .data = io::DataOptions{.kind = io::DataKind::kSynthetic, .initialiser = {}}});
+  constexpr int kUpdates = 10'000;
+  std::vector<double> rounds;
+  for (int round = 0; round < 11; ++round)
+    rounds.push_back(microsecondsOf([&] { trainer.run(infeed, kUpdates); }) / kUpdates);
+  if (context.instanceIndex() == 0)
+    std::printf("trainer, an empty step: %s us an update (best %s)\n\n",
+                fixed(pop::bench::summarize(rounds).median, 2).c_str(),
+                fixed(pop::bench::summarize(rounds).min, 2).c_str());
+}
+
+struct Rig {
+  Rig(Context& context, std::size_t elements, const train::Optimizer& optimizer)
+      : strategy(context),
+        spec{{"w", Type::kFloat, {elements}}},
+        alone(context, spec, spec, optimizer),
+        shared(context, spec, spec, optimizer, {.replicas_per_state = context.numTotalReplicas()}) {
+    for (int local = 0; local < context.numLocalReplicas(); ++local) {
+      values.emplace_back(context, spec);
+      gradients.emplace_back(context, spec);
+      const auto floats = gradients.back().refs().get<float>(0);
+      for (std::size_t i = 0; i < elements; ++i) floats[i] = std::sin(static_cast<float>(i));
+    }
+    reduction = strategy.reductionOf(gradients);
+  }
+
+  train::PopDistStrategy strategy;
+  popdist::Spec spec;
+  train::WeightUpdate alone;
+  train::WeightUpdate shared;
+  std::vector<train::FlatTensors> values;
+  std::vector<train::FlatTensors> gradients;
+  std::unique_ptr<train::GradientReduction> reduction;
+};
+
+void measureUpdates(Context& context, const std::string& name, const train::Optimizer& optimizer,
+                    std::size_t bytes, pop::bench::Table& table) {
+  Rig rig(context, bytes / sizeof(float), optimizer);
+  popdist::Communicator& world = context.world();
+  const std::size_t part = bytes / sizeof(float) / static_cast<std::size_t>(world.size());
+  auto* const gradients = rig.gradients.front().bytes().data();
+  auto* const values = rig.values.front().bytes().data();
+  auto* const own = gradients + static_cast<std::size_t>(world.rank()) * part * sizeof(float);
+  std::vector<double> alone, shared, collectives;
+  for (int round = 0; round < 31; ++round) {  // by turns
+    world.barrier();
+    alone.push_back(microsecondsOf([&] {
+      rig.reduction->wait();
+      rig.alone.apply(rig.gradients.front(), rig.values, 1e-6);
+    }));
+    world.barrier();
+    shared.push_back(microsecondsOf([&] {
+      rig.reduction->wait();
+      rig.shared.apply(rig.gradients.front(), rig.values, 1e-6);
+    }));
+    world.barrier();
+    collectives.push_back(microsecondsOf([&] {
+      world.reduceScatter(gradients, own, part, Type::kFloat);
+      world.allGather(nullptr, values, part, Type::kFloat);
+    }));
+  }
+  const double a = pop::bench::summarize(alone).median;
+  const double s = pop::bench::summarize(shared).median;
+  const double c = pop::bench::summarize(collectives).median;
+  table.addRow({name + ", " + fixed(static_cast<double>(bytes) / (1 << 20), 2) + " MiB", fixed(a, 0),
+                fixed(s, 0), fixed(c, 0), fixed(s / a, 2)});
+}
+
+}  // namespace
+
+int main() {
+  Context& context = Context::fromEnvironment();
+  measureTrainer(context);
+  if (context.numInstances() == 1) return 0;
+  pop::bench::Table table(
+      {"update", "state on each, us", "shared, us", "reduce-scatter + all-gather, us", "shared / each"});
+  for (const double mebibytes : {0.4, 1.0, 16.0, 64.0}) {
+    const auto bytes = static_cast<std::size_t>(mebibytes * (1 << 20)) / 1024 * 1024;
+    measureUpdates(context, "momentum", train::momentum({}), bytes, table);
+    measureUpdates(context, "adam", train::adam({}), bytes, table);
+  }
+  if (context.instanceIndex() == 0) std::fputs(table.text().c_str(), stdout);
+  return 0;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// How replicas of a data-parallel program exchange parameters and gradients. A training program names one
+// strategy, in one line; the rest of it is the same for all.
+//
+//   strategy                  one of       reduction of gradients
+//   PopDistStrategy           a Pod        on the device (GCL), between all replicas
+//   IpuMultiWorkerStrategy    IPU servers  over the devices' links inside an instance, then between hosts
+//   IpuHorovodStrategy        IPU servers  the same
+//   HpuStrategy               HPUs         between hosts, one device an instance, a few types
+//   SingleStrategy            one system   over the devices' links
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "popdist/async.hpp"
+#include "popdist/communicator.hpp"
+#include "popdist/context.hpp"
+#include "popdist/fused.hpp"
+#include "popdist/parameters.hpp"
+#include "popdist/pod.hpp"
+
+namespace popdist::train {
+
+/// The sum of gradients over all replicas of the job, one update after the other: ready() for each parameter
+/// and replica as its gradient is final, then wait(). Made by Strategy::reductionOf.
+class GradientReduction {
+ public:
+  virtual ~GradientReduction() = default;
+
+  /// The gradient of `parameter` on local replica `replica` has its values of this update; nobody touches it
+  /// until wait(). Any order, once each. A strategy may begin to reduce it.
+  virtual void ready(int replica, std::size_t parameter) = 0;
+
+  /// Returns when the first local replica's gradients are the sums; those of the others are undefined.
+  /// Collective: every instance. Throws as the collectives of the strategy.
+  virtual void wait() = 0;
+};
+
+class Strategy {
+ public:
+  explicit Strategy(Context& context) : context_(&context) {}
+  virtual ~Strategy() = default;
+
+  virtual std::string_view name() const = 0;
+  Context& context() const { return *context_; }
+
+  int numReplicas() const { return context_->numTotalReplicas(); }  ///< in sync, of the job
+  int numLocalReplicas() const { return context_->numLocalReplicas(); }
+  int firstReplica() const { return context_->replicaIndexOffset(); }
+  int numWorkers() const { return context_->numInstances(); }
+
+  /// `gradients`: one for each local replica, at these addresses for ever, all with the same spec. Who calls:
+  /// every instance, in the same order.
+  virtual std::unique_ptr<GradientReduction> reductionOf(std::span<FlatTensors> gradients) = 0;
+
+  /// All replicas of the job get the values of the first replica of instance 0. `values`: one for each local
+  /// replica. Collective, over the host. Throws as Communicator::broadcast.
+  void broadcast(std::span<FlatTensors> values);
+
+  /// values[i] = `op` over all instances' values[i]: metrics, on the host. Collective.
+  void reduce(std::span<double> values, Operator op = Operator::kSum);
+
+  /// A replica has computed so many floating-point operations: a Pod's clock advances. All instances call it
+  /// with the same number.
+  virtual void advanceCompute(double) {}
+
+ private:
+  Context* context_;
+};
+
+class PopDistStrategy final : public Strategy {
+ public:
+  /// Costs and throws as Pod.
+  explicit PopDistStrategy(Context& context) : Strategy(context), pod_(context) {}
+
+  std::string_view name() const override { return "popdist"; }
+  std::unique_ptr<GradientReduction> reductionOf(std::span<FlatTensors> gradients) override;
+  void advanceCompute(double flops) override { pod_.advanceCompute(flops); }
+
+  Pod& pod() { return pod_; }
+
+ private:
+  Pod pod_;
+};
+
+/// The strategies that reduce on hosts: first the replicas of an instance, in their order, then the
+/// instances, a bucket of gradients at a time while others are still being computed. The sum is the same on
+/// all instances; how replicas are split over instances shows in its last bits.
+class HostStrategy : public Strategy {
+ public:
+  std::string_view name() const override { return name_; }
+  std::unique_ptr<GradientReduction> reductionOf(std::span<FlatTensors> gradients) override;
+
+ protected:
+  /// Costs and throws as Context::createCommunicator.
+  HostStrategy(Context& context, std::string_view name, const FusionOptions& fusion);
+
+ private:
+  std::string_view name_;
+  FusionOptions fusion_;
+  AsyncCommunicator members_;
+  int reductions_ = 0;
+};
+
+/// TensorFlow's IPUMultiWorkerStrategyV1. For the ring over gRPC that it has there: POPDIST_BACKEND=grpc.
+class IpuMultiWorkerStrategy final : public HostStrategy {
+ public:
+  explicit IpuMultiWorkerStrategy(Context& context, const FusionOptions& fusion = {})
+      : HostStrategy(context, "multiworker", fusion) {}
+};
+
+/// TensorFlow's IPUHorovodStrategyV1.
+class IpuHorovodStrategy final : public HostStrategy {
+ public:
+  explicit IpuHorovodStrategy(Context& context, const FusionOptions& fusion = {})
+      : HostStrategy(context, "horovod", fusion) {}
+};
+
+/// A single system without other instances.
+class SingleStrategy final : public HostStrategy {
+ public:
+  /// Throws popdist_error kFailedPrecondition in a job of several instances.
+  explicit SingleStrategy(Context& context);
+};
+
+/// Habana's HPUStrategy: one device an instance. Gradients are packed into one all-reduce.
+class HpuStrategy final : public HostStrategy {
+ public:
+  struct Options {
+    bool bfloat16_conversion = false;  ///< bfloat16 travels as float in broadcasts and all-gathers
+  };
+  enum class Call { kReduce, kBroadcastSend, kBroadcastReceive, kAllGather, kAllToAll };
+
+  /// Throws popdist_error kInvalidArgument for an instance of several replicas.
+  explicit HpuStrategy(Context& context) : HpuStrategy(context, Options{}) {}
+  HpuStrategy(Context& context, const Options& options);
+
+  /// Whether the device's collectives carry a type: HPUStrategy's table.
+  static bool supports(Call call, Type type, const Options& options);
+
+  /// By hand. data[i] = the sum of all instances' data[i]. These throw popdist_error kInvalidArgument for a
+  /// type that is not in the table, with those that are and the way over the host; otherwise as Communicator.
+  void reduce(void* data, std::size_t count, Type type);
+  /// The leader sends what all others receive.
+  void broadcastSend(const void* data, std::size_t count, Type type);
+  void broadcastReceive(void* data, std::size_t count, Type type);
+  /// out: `count` elements of each instance, in their order.
+  void allGather(const void* in, void* out, std::size_t count, Type type);
+  using Strategy::reduce;
+
+  std::unique_ptr<GradientReduction> reductionOf(std::span<FlatTensors> gradients) override;
+
+ private:
+  void check(Call call, Type type) const;
+
+  Options options_;
+};
+
+/// "popdist", "multiworker", "horovod", "hpu" or "single". Throws popdist_error kInvalidArgument, with these
+/// names, for another one, and as the constructors.
+std::unique_ptr<Strategy> strategyNamed(std::string_view name, Context& context);
+
+}  // namespace popdist::train

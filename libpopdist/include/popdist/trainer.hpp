@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop of data-parallel training: micro-batches to gradients, gradients to sums over micro-batches and
+// replicas, sums to new parameters, the same on all replicas.
+//
+//   train::PopDistStrategy strategy(context);
+//   train::Trainer trainer(strategy, parameters, [&](const train::MicroBatch& batch) {
+//     batch.metrics[0] += lossAndGradients(batch.input, batch.parameters, batch.gradients);
+//   }, train::adam({.rate = 1e-3}), {.accumulation = {.count = 4}, .metrics = {"loss"}});
+//   trainer.initialise(42);
+//   const train::Progress progress = trainer.run(infeed, 500);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "popdist/checkpoint.hpp"
+#include "popdist/infeed.hpp"
+#include "popdist/optimizer.hpp"
+#include "popdist/parameters.hpp"
+#include "popdist/strategy.hpp"
+#include "popdist/weight_update.hpp"
+
+namespace popdist::train {
+
+/// What gradients of the micro-batches of an update become. Each step is computed in float and rounded to the
+/// accumulator's type.
+enum class Reduction : std::uint8_t {
+  kSum,          ///< sum + gradient
+  kMean,         ///< sum + gradient · (1 / count): scaled before it is added
+  kRunningMean,  ///< sum · (n / (n + 1)) + gradient · (1 / (n + 1)), n micro-batches before
+};
+
+/// "sum", "mean" or "running_mean", in any case. Throws popdist_error kInvalidArgument, which lists them.
+Reduction reductionNamed(std::string_view text);
+
+struct GradientAccumulation {
+  int count = 1;  ///< micro-batches of an update, on each replica
+  Reduction reduction = Reduction::kSum;
+  /// Of the accumulators: the parameters' (nothing), one for all, or a function of the parameter.
+  std::variant<std::monostate, Type, std::function<Type(const TensorSpec& parameter)>> type{};
+};
+
+/// Who divides the gradient, summed over replicas: libpopdist by one of these, the program's loss by the
+/// rest.
+enum class GradientScale : std::uint8_t {
+  kMeanOfReplicas,  ///< by the number of replicas: the loss is a mean over a replica's samples
+  kMeanOfWorkers,   ///< by the number of instances: … over an instance's samples
+  kSum,             ///< by nothing: … a sum over its samples divided by the global batch
+};
+
+/// For gradients of 16 bits: the loss is multiplied by a number (MicroBatch::loss_scale), which the gradients
+/// are divided by. If a gradient then is infinite or no number, the update is skipped on all replicas and the
+/// number falls; after `growth_interval` updates without one it rises.
+struct LossScale {
+  double initial = 1;
+  bool dynamic = false;
+  double growth = 2;
+  double backoff = 0.5;
+  std::uint64_t growth_interval = 2000;
+};
+
+/// One micro-batch on one replica.
+struct MicroBatch {
+  const Tensors& input;
+  ConstTensorRefs parameters;
+  TensorRefs gradients;       ///< add to them; in evaluations nobody reads them
+  std::span<double> metrics;  ///< add to them: one for each of TrainerOptions::metrics
+  int replica = 0;            ///< of the job
+  int local_replica = 0;      ///< of this instance
+  std::uint64_t update = 0;   ///< of the run's life, skipped ones included
+  int index = 0;              ///< of the micro-batches of this update
+  bool training = true;       ///< false: evaluate() calls, no gradients are needed
+  float loss_scale = 1;
+  /// Says that the update's gradient of a parameter is final, so that its reduction may begin. Optional; of
+  /// the last micro-batch of an update only: does nothing elsewhere.
+  const std::function<void(std::size_t parameter)>& ready;
+};
+using Step = std::function<void(const MicroBatch&)>;
+
+struct TrainerOptions {
+  GradientAccumulation accumulation{};
+  GradientScale gradient_scale = GradientScale::kMeanOfReplicas;
+  LossScale loss_scale{};
+  /// WeightUpdateOptions::replicas_per_state.
+  int replicas_per_optimizer_state = 1;
+  std::vector<std::string> metrics{};
+  double flops_per_micro_batch = 0;  ///< for a Pod's clock
+};
+
+/// Where the time of this instance's thread went, in seconds.
+struct Times {
+  double input = 0;      ///< waiting for the infeed
+  double step = 0;       ///< the program's step, its reductions that overlap it included
+  double reduction = 0;  ///< gradients over replicas, what of it did not overlap
+  double update = 0;
+  double all = 0;  ///< of the call; the rest is the loop's own
+};
+
+/// What came of a number of micro-batches, over all replicas of the job.
+struct Progress {
+  std::uint64_t updates = 0;  ///< done
+  std::uint64_t skipped = 0;  ///< because of LossScale
+  std::uint64_t micro_batches = 0;
+  Times seconds{};  ///< of this instance
+  std::vector<std::string> names;
+  std::vector<double> sums;
+
+  /// Of the metric `name`. Throws popdist_error kNotFound with the names that there are.
+  double sum(std::string_view name) const;
+  double meanOfMicroBatches(std::string_view name) const;
+};
+
+struct ResumeOptions {
+  /// Refuse what would change bits: another number of replicas, of micro-batches an update or of samples a
+  /// micro-batch, or another treatment of denormals. false: samples that the epoch has used are kept, bits
+  /// are not.
+  bool exactly = true;
+};
+
+class Trainer {
+ public:
+  /// Who calls: every instance, with equal arguments. The strategy must outlive this. Costs memory for
+  /// parameters, gradients and accumulators of each replica, and what WeightUpdate and the strategy's
+  /// reduction cost. Throws popdist_error kInvalidArgument naming what is out of range, and as those.
+  Trainer(Strategy& strategy, Parameters parameters, Step step, Optimizer optimizer,
+          TrainerOptions options = {});
+  ~Trainer();
+  Trainer(Trainer&&) noexcept;
+  Trainer& operator=(Trainer&&) noexcept;
+
+  /// Instance 0 draws the parameters; all replicas get them. Collective.
+  void initialise(std::uint64_t seed);
+
+  /// `updates` updates of GradientAccumulation::count micro-batches each, on every replica of this instance,
+  /// in this thread. Collective. Throws popdist_error kOutOfRange when the infeed ends before (repeat() the
+  /// dataset, or ask for fewer), and what the step, the infeed and the collectives throw. Parameters are then
+  /// those of the last whole update (undefined after an error of a collective), and the trainer can only be
+  /// asked for them.
+  Progress run(io::Infeed& infeed, std::uint64_t updates);
+
+  /// The same step without updates: micro-batches until the infeed's pass ends. Neither parameters nor the
+  /// optimizer's state change. Collective.
+  Progress evaluate(io::Infeed& infeed);
+
+  /// Copies parameters, the optimizer's state, the loss scale and the place in the data, and begins to write
+  /// them: Checkpoints::save, whose rules and errors hold. `infeed` is the one that run() takes from.
+  void save(Checkpoints& checkpoints, const io::Infeed& infeed);
+
+  /// Goes on from the newest checkpoint, whatever split over instances and sharing of state has written it,
+  /// and starts `infeed` where that was. False: there is none, and nothing has changed. Collective. Throws
+  /// popdist_error kFailedPrecondition naming what differs (ResumeOptions), and as Checkpoints::resume.
+  bool resume(Checkpoints& checkpoints, io::Infeed& infeed, const ResumeOptions& options = {});
+
+  /// All replicas have the same.
+  ConstTensorRefs parameters() const;
+  TensorRefs parametersOf(int local_replica);
+
+  std::uint64_t updates() const;                ///< of the training's whole life, skipped ones included
+  std::uint64_t updatesDone() const;            ///< skipped ones not counted
+  double lossScale() const;                     ///< now
+  int samplesPerUpdate(int micro_batch) const;  ///< micro_batch · count · replicas: the global batch
+
+  WeightUpdate& weightUpdate();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+struct TrainSpec {
+  io::Infeed* infeed = nullptr;   ///< repeat() its dataset
+  std::uint64_t max_updates = 0;  ///< of the training's whole life, skipped ones included
+};
+struct EvalSpec {
+  io::Infeed* infeed = nullptr;        ///< started anew for each evaluation
+  std::uint64_t every_updates = 1000;  ///< a multiple of updates: a checkpoint, then an evaluation
+};
+
+/// Trains to train.max_updates, from the newest checkpoint if there is one, else from `seed`: saves and
+/// evaluates after every eval.every_updates, and at the end. Calls `evaluated` then, on every instance, with
+/// the updates so far, what training has summed since the last call, and what the evaluation has. A job that
+/// is started again goes on; one that had reached its end does nothing and returns 0. Returns the updates of
+/// this call. Collective. Waits for the last checkpoint. Throws popdist_error kInvalidArgument (no infeed,
+/// numbers that are 0), and as Trainer's functions. From: tf.estimator.train_and_evaluate.
+std::uint64_t trainAndEvaluate(Trainer& trainer, Checkpoints& checkpoints, const TrainSpec& train,
+                               const EvalSpec& eval, std::uint64_t seed,
+                               const std::function<void(std::uint64_t updates, const Progress& trained,
+                                                        const Progress& evaluated)>& evaluated = {});
+
+}  // namespace popdist::train

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries out an optimizer on the replicas of an instance: from reduced gradients to new parameters, the work
+// and the optimizer's state cut over instances where that is asked for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "popdist/checkpoint.hpp"
+#include "popdist/context.hpp"
+#include "popdist/optimizer.hpp"
+#include "popdist/parameters.hpp"
+
+namespace popdist::train {
+
+struct WeightUpdateOptions {
+  /// Replicas that share one copy of the optimizer's state, each keeping a part of it (replicated tensor
+  /// sharding). 1: each replica has all of it. Otherwise a divisor of the job's replicas: groups are
+  /// consecutive. Parameters come out the same, bit by bit.
+  int replicas_per_state = 1;
+  /// Skip an update whose gradient has an infinite element, or one that is no number.
+  bool skip_not_finite = false;
+};
+
+class WeightUpdate {
+ public:
+  /// Who calls: every instance, with the same arguments. If several instances share a state it costs what
+  /// Context::createCommunicator costs. `gradients` is the spec of the gradients: that of `parameters`, but
+  /// for types where the optimizer casts. Throws popdist_error kInvalidArgument: the optimizer has no
+  /// transform; gradients of another spec, or of another type without castGradients(); replicas_per_state
+  /// does not divide the replicas, or is neither a divisor nor a multiple of an instance's.
+  WeightUpdate(Context& context, Spec parameters, const Spec& gradients, Optimizer optimizer,
+               const WeightUpdateOptions& options = {});
+  ~WeightUpdate();
+  WeightUpdate(WeightUpdate&&) noexcept;
+  WeightUpdate& operator=(WeightUpdate&&) noexcept;
+
+  /// values -= the optimizer's update of factor · gradients.
+  ///   - `values`: one for each of this instance's replicas, all the same on all replicas of the job.
+  ///   - `gradients`: already reduced, so the same in all instances. Holds undefined values afterwards.
+  ///   - Who calls: every instance. With state shared over instances: one all-gather of the parameters, and
+  ///   for
+  ///     transforms that need norms one of a double for each block; without: nothing is exchanged.
+  /// False: the gradient was not finite, and nothing has changed (skip_not_finite). Throws popdist_error
+  /// kInvalidArgument for another number of values or other specs, and as Communicator::allGather; values are
+  /// then undefined.
+  bool apply(FlatTensors& gradients, std::span<FlatTensors> values, double factor = 1);
+
+  std::uint64_t updatesDone() const;
+  void setUpdatesDone(std::uint64_t updates);  ///< after loading state()
+
+  /// What this instance keeps, to save it or to load it: floats, named "adam.m/dense.w". The instances of a
+  /// group have pieces that together are whole tensors; groups have the same.
+  std::vector<Piece> state();
+  /// How many groups there are, and which one is this instance's.
+  int groups() const;
+  int group() const;
+  /// Bytes of state() in this instance.
+  std::size_t stateBytes() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace popdist::train

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/train/checkpoint/checkpoint_impl.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "common/base/text.h"
+#include "libpopdist/src/train/checkpoint/safetensors.h"
+#include "libpopdist/src/train/checkpoint/store.h"
+
+namespace popdist::train {
+namespace {
+
+/// Some names, for a message.
+std::string namesOf(const Spec& tensors) {
+  constexpr std::size_t kMost = 10;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, tensors.size()); ++i)
+    text += (text.empty() ? "" : ", ") + pop::inQuotes(tensors[i].name);
+  if (tensors.empty()) return "it has no tensors";
+  return "it has " + text + (tensors.size() > kMost ? ", …" : "");
+}
+
+}  // namespace
+
+pop::Result<std::unique_ptr<Checkpoint::Impl>> Checkpoint::Impl::open(const std::string& directory,
+                                                                      std::uint64_t step) {
+  std::unique_ptr<Impl> impl(new Impl);
+  POP_ASSIGN_OR_RETURN(impl->directory_, openDirectory(directory + '/' + stepName(step)));
+  const std::string path = impl->directory_.pathOf(kManifestName);
+  const pop::sys::Fd file(::openat(impl->directory_.fd.get(), kManifestName, O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return cannot("open", path, errno);
+  POP_ASSIGN_OR_RETURN(const std::string text, pop::sys::readAll(file, path));
+  pop::Result<Manifest> manifest = parseManifest(text);
+  if (!manifest.ok())
+    return pop::Status(manifest.code(), pop::inQuotes(path) + ": " + manifest.status().message());
+  impl->manifest_ = std::move(manifest).value();
+  if (impl->manifest_.position.step != step) {
+    return pop::Status(pop::Code::kDataLoss, pop::inQuotes(path) + " is of step " +
+                                                 std::to_string(impl->manifest_.position.step) +
+                                                 ": the directory has got another name");
+  }
+  POP_RETURN_IF_ERROR(impl->openFiles());
+  POP_RETURN_IF_ERROR(impl->index());
+  return impl;
+}
+
+pop::Status Checkpoint::Impl::openFiles() {
+  for (const StoredFile& file : manifest_.files) {
+    const std::string path = directory_.pathOf(file.name);
+    pop::sys::Fd fd(::openat(directory_.fd.get(), file.name.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat info {};
+    if (!fd.valid() || ::fstat(fd.get(), &info) != 0) {
+      const int error = errno;
+      const pop::Status status = cannot("open", path, error);
+      return error == ENOENT ? pop::Status(pop::Code::kDataLoss, status.message()) : status;
+    }
+    if (static_cast<std::uint64_t>(info.st_size) != file.bytes) {
+      return {pop::Code::kDataLoss, pop::inQuotes(path) + " has " + std::to_string(info.st_size) +
+                                        " bytes, expected " + std::to_string(file.bytes) +
+                                        ": take another checkpoint, or restore the file"};
+    }
+    files_.push_back(std::move(fd));
+  }
+  return {};
+}
+
+pop::Status Checkpoint::Impl::index() {
+  pop::Result<Spec> whole = tensorsOf(manifest_);
+  if (!whole.ok()) {
+    return {pop::Code::kDataLoss,
+            pop::inQuotes(directory_.pathOf(kManifestName)) + ": " + whole.status().message()};
+  }
+  tensors_ = std::move(whole).value();
+  for (std::size_t file = 0; file < manifest_.files.size(); ++file)
+    for (const Part& part : manifest_.files[file].parts) places_[part.tensor.name].push_back({file, &part});
+  return {};
+}
+
+pop::Status Checkpoint::Impl::checkTensor(const Part& wanted) const {
+  const auto stored =
+      std::lower_bound(tensors_.begin(), tensors_.end(), wanted.tensor.name,
+                       [](const TensorSpec& tensor, const std::string& name) { return tensor.name < name; });
+  if (stored == tensors_.end() || stored->name != wanted.tensor.name) {
+    return {pop::Code::kNotFound, "the checkpoint " + pop::inQuotes(directory_.path) + " has no tensor " +
+                                      pop::inQuotes(wanted.tensor.name) + "; " + namesOf(tensors_)};
+  }
+  if (*stored == wanted.tensor) return {};
+  return pop::invalidArgument("the checkpoint " + pop::inQuotes(directory_.path) + " has " + textOf(*stored) +
+                              ", asked for " + textOf(wanted.tensor));
+}
+
+pop::Result<Checkpoint::Impl::Offsets> Checkpoint::Impl::offsetsIn(std::size_t file) const {
+  const StoredFile& stored = manifest_.files[file];
+  const std::string path = directory_.pathOf(stored.name);
+  BlockReader reader(files_[file], stored, path);
+  std::string header(std::min<std::uint64_t>(sizeof(std::uint64_t), stored.bytes), '\0');
+  POP_RETURN_IF_ERROR(reader.read(0, std::as_writable_bytes(std::span(header.data(), header.size()))));
+  const auto named = [&](const pop::Status& status) {
+    return pop::Status(status.code(), pop::inQuotes(path) + ": " + status.message());
+  };
+  const auto bytes = safetensorsHeaderBytes(header, stored.bytes);
+  if (!bytes.ok()) return named(bytes.status());
+  header.resize(bytes.value());
+  POP_RETURN_IF_ERROR(reader.read(0, std::as_writable_bytes(std::span(header.data(), header.size()))));
+  const auto tensors = parseSafetensors(header, stored.bytes);
+  if (!tensors.ok()) return named(tensors.status());
+  Offsets offsets;
+  for (const StoredTensor& tensor : tensors.value()) offsets.emplace(tensor.spec.name, tensor.begin);
+  for (const Part& part : stored.parts) {
+    const auto found = std::find_if(tensors.value().begin(), tensors.value().end(),
+                                    [&](const StoredTensor& each) { return each.spec.name == part.key(); });
+    if (found == tensors.value().end() || found->spec.bytes() != part.bytes()) {
+      return named({pop::Code::kDataLoss, "it has no " + pop::inQuotes(part.key()) + " of " +
+                                              std::to_string(part.bytes()) + " bytes, as the manifest says"});
+    }
+  }
+  return offsets;
+}
+
+pop::Result<std::vector<Checkpoint::Impl::Copy>> Checkpoint::Impl::copiesFor(
+    std::span<const Piece> pieces) const {
+  std::vector<Copy> copies;
+  std::map<std::size_t, Offsets> offsets;  // of the files that are needed
+  for (const Piece& piece : pieces) {
+    POP_ASSIGN_OR_RETURN(const Part wanted, partOf(piece));
+    POP_RETURN_IF_ERROR(checkTensor(wanted));
+    const std::size_t size = sizeOf(piece.type);
+    for (const Place& place : places_.find(piece.name)->second) {
+      const std::size_t from = std::max(wanted.first, place.part->first);
+      const std::size_t to = std::min(wanted.end(), place.part->end());
+      if (from >= to) continue;
+      if (!offsets.contains(place.file)) {
+        POP_ASSIGN_OR_RETURN(offsets[place.file], offsetsIn(place.file));
+      }
+      copies.push_back({.file = place.file,
+                        .at = offsets[place.file].at(place.part->key()) + (from - place.part->first) * size,
+                        .into = piece.bytes.subspan((from - wanted.first) * size, (to - from) * size),
+                        .tensor = piece.name});
+    }
+  }
+  std::sort(copies.begin(), copies.end(),
+            [](const Copy& a, const Copy& b) { return std::pair(a.file, a.at) < std::pair(b.file, b.at); });
+  return copies;
+}
+
+pop::Status Checkpoint::Impl::copy(std::span<const Copy> copies) const {
+  std::optional<BlockReader> reader;
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    const Copy& each = copies[i];
+    const StoredFile& file = manifest_.files[each.file];
+    if (i == 0 || copies[i - 1].file != each.file)
+      reader.emplace(files_[each.file], file, directory_.pathOf(file.name));
+    if (const pop::Status status = reader->read(each.at, each.into); !status.ok()) {
+      return {status.code(),
+              "the tensor " + pop::inQuotes(each.tensor) + " cannot be read: " + status.message()};
+    }
+  }
+  return {};
+}
+
+pop::Status Checkpoint::Impl::load(std::span<const Piece> pieces) const {
+  POP_ASSIGN_OR_RETURN(const std::vector<Copy> copies, copiesFor(pieces));
+  return copy(copies);
+}
+
+}  // namespace popdist::train

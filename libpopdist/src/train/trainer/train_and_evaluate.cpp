@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "libpopdist/src/tensor/error_edge.h"
+#include "popdist/trainer.hpp"
+
+namespace popdist::train {
+namespace {
+
+pop::Status checkSpecs(const TrainSpec& train, const EvalSpec& eval) {
+  if (train.infeed == nullptr || eval.infeed == nullptr)
+    return pop::invalidArgument(std::string(train.infeed == nullptr ? "train" : "eval") +
+                                ".infeed is not set");
+  if (train.max_updates == 0 || eval.every_updates == 0)
+    return pop::invalidArgument("train.max_updates is " + std::to_string(train.max_updates) +
+                                ", eval.every_updates " + std::to_string(eval.every_updates) +
+                                ", expected 1 or more");
+  return pop::Status();
+}
+
+}  // namespace
+
+std::uint64_t trainAndEvaluate(
+    Trainer& trainer, Checkpoints& checkpoints, const TrainSpec& train, const EvalSpec& eval,
+    std::uint64_t seed,
+    const std::function<void(std::uint64_t, const Progress&, const Progress&)>& evaluated) {
+  throwIfError(checkSpecs(train, eval), "trainAndEvaluate");
+  if (!trainer.resume(checkpoints, *train.infeed)) trainer.initialise(seed);
+  const std::uint64_t before = trainer.updates();
+  while (trainer.updates() < train.max_updates) {
+    // To the next multiple, wherever a checkpoint of another rhythm was.
+    const std::uint64_t to_multiple = eval.every_updates - trainer.updates() % eval.every_updates;
+    const Progress trained =
+        trainer.run(*train.infeed, std::min(to_multiple, train.max_updates - trainer.updates()));
+    trainer.save(checkpoints, *train.infeed);
+    eval.infeed->start();
+    const Progress result = trainer.evaluate(*eval.infeed);
+    if (evaluated) evaluated(trainer.updates(), trained, result);
+  }
+  checkpoints.wait();
+  return trainer.updates() - before;
+}
+
+}  // namespace popdist::train

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdist/trainer.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/base/text.h"
+#include "libpopdist/src/tensor/error_edge.h"
+#include "libpopdist/src/train/trainer/gradient_sums.h"
+#include "libpopdist/src/train/trainer/loss_scaler.h"
+#include "libpopdist/src/train/trainer/saved_state.h"
+#include "libpopdist/src/train/trainer/stopwatch.h"
+
+namespace popdist::train {
+namespace {
+
+pop::Status check(const Parameters& parameters, const Step& step, const TrainerOptions& options) {
+  if (parameters.size() == 0) return pop::invalidArgument("there are no parameters");
+  if (!step) return pop::invalidArgument("there is no step");
+  if (options.accumulation.count < 1)
+    return pop::invalidArgument("accumulation.count is " + std::to_string(options.accumulation.count) +
+                                ", expected 1 or more");
+  const LossScale& scale = options.loss_scale;
+  if (!(scale.initial > 0) || !(scale.growth >= 1) || !(scale.backoff > 0 && scale.backoff <= 1) ||
+      scale.growth_interval < 1)
+    return pop::invalidArgument(
+        "loss_scale has initial " + pop::numberText(scale.initial) + ", growth " +
+        pop::numberText(scale.growth) + ", backoff " + pop::numberText(scale.backoff) +
+        " and growth_interval " + std::to_string(scale.growth_interval) +
+        ", expected initial above 0, growth of at least 1, backoff in (0, 1] and an interval of at least 1");
+  return pop::Status();
+}
+
+double divisorOf(GradientScale scale, const Strategy& strategy) {
+  switch (scale) {
+    case GradientScale::kMeanOfReplicas:
+      return strategy.numReplicas();
+    case GradientScale::kMeanOfWorkers:
+      return strategy.numWorkers();
+    case GradientScale::kSum:
+      break;
+  }
+  return 1;
+}
+
+std::vector<FlatTensors> forReplicas(const Strategy& strategy, const Spec& spec) {
+  std::vector<FlatTensors> all;
+  for (int local = 0; local < strategy.numLocalReplicas(); ++local)
+    all.emplace_back(strategy.context(), spec);
+  return all;
+}
+
+}  // namespace
+
+double Progress::sum(std::string_view name) const {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return sums[static_cast<std::size_t>(found - names.begin())];
+  throw popdist_error(ErrorCode::kNotFound,
+                      "there is no metric " + pop::inQuotes(name) + "; there " +
+                          (names.empty() ? "are none" : "is " + pop::join(names, ", ")));
+}
+
+double Progress::meanOfMicroBatches(std::string_view name) const {
+  return sum(name) / static_cast<double>(micro_batches);
+}
+
+class Trainer::Impl {
+ public:
+  Impl(Strategy& strategy, Parameters parameters, Spec sums, Step step, Optimizer optimizer,
+       TrainerOptions options)
+      : options_(std::move(options)),
+        strategy_(strategy),
+        parameters_(std::move(parameters)),
+        step_(std::move(step)),
+        values_(forReplicas(strategy, parameters_.spec())),
+        sums_(forReplicas(strategy, sums)),
+        scaler_(options_.loss_scale),
+        update_(strategy.context(), parameters_.spec(), sums, std::move(optimizer),
+                {.replicas_per_state = options_.replicas_per_optimizer_state,
+                 .skip_not_finite = options_.loss_scale.dynamic}),
+        reduction_(strategy.reductionOf(sums_)),
+        missing_(parameters_.size()) {
+    for (FlatTensors& each : sums_)
+      accumulators_.emplace_back(strategy.context(), parameters_.spec(), options_.accumulation, each);
+    ready_ = [this](std::size_t parameter) { ready(parameter); };
+  }
+
+  void initialise(std::uint64_t seed) {
+    if (strategy_.context().instanceIndex() == 0) parameters_.initialise(values_.front().refs(), seed);
+    strategy_.broadcast(values_);
+  }
+
+  Progress run(io::Infeed& infeed, std::uint64_t updates) {
+    Progress progress = begin();
+    Stopwatch watch;
+    for (std::uint64_t i = 0; i < updates; ++i) {
+      accumulate(infeed, progress, i, updates, watch);
+      reduction_->wait();
+      watch.addTo(progress.seconds.reduction);
+      const double divisor = divisorOf(options_.gradient_scale, strategy_) * scaler_.scale();
+      if (update_.apply(sums_.front(), values_, 1 / divisor)) {
+        scaler_.updated();
+        ++progress.updates;
+      } else {
+        scaler_.skipped();
+        ++progress.skipped;
+      }
+      ++runs_;
+      watch.addTo(progress.seconds.update);
+    }
+    progress.seconds.all = watch.total();
+    return finish(std::move(progress));
+  }
+
+  Progress evaluate(io::Infeed& infeed) {
+    Progress progress = begin();
+    Stopwatch watch;
+    for (int local = 0; local < strategy_.numLocalReplicas(); ++local) {
+      while (const Tensors* input = infeed.next(local)) {
+        watch.addTo(progress.seconds.input);
+        call(*input, local, 0, sums_[static_cast<std::size_t>(local)].refs(), progress, false, nothing_);
+        ++progress.micro_batches;
+        watch.addTo(progress.seconds.step);
+      }
+    }
+    progress.seconds.all = watch.total();
+    return finish(std::move(progress));
+  }
+
+  void save(Checkpoints& checkpoints, const io::Infeed& infeed) {
+    const Context& context = strategy_.context();
+    std::vector<Piece> pieces = shareOf(parameterPieces(), context.instanceIndex(), context.numInstances());
+    for (Piece& piece : shareOf(update_.state(), update_.group(), update_.groups())) pieces.push_back(piece);
+    checkpoints.save(pieces, positionOf({.updates_done = update_.updatesDone(),
+                                         .runs = runs_,
+                                         .loss_scale = scaler_.scale(),
+                                         .good_updates = scaler_.goodUpdates(),
+                                         .data = infeed.position()},
+                                        settingWith(infeed)));
+  }
+
+  bool resume(Checkpoints& checkpoints, io::Infeed& infeed, bool exactly) {
+    std::vector<Piece> pieces = parameterPieces();
+    for (Piece& piece : update_.state()) pieces.push_back(piece);
+    const std::optional<Position> position = checkpoints.resume(pieces);
+    if (!position) return false;
+    const pop::Result<SavedState> state = stateAt(*position, settingWith(infeed), exactly);
+    throwIfError(state.status(), "Trainer.resume");
+    for (FlatTensors& other : std::span(values_).subspan(1))
+      std::copy(values_.front().bytes().begin(), values_.front().bytes().end(), other.bytes().begin());
+    update_.setUpdatesDone(state.value().updates_done);
+    runs_ = state.value().runs;
+    scaler_.resume(state.value().loss_scale, state.value().good_updates);
+    infeed.start(state.value().data);
+    return true;
+  }
+
+  Strategy& strategy() { return strategy_; }
+  std::vector<FlatTensors>& values() { return values_; }
+  WeightUpdate& update() { return update_; }
+  std::uint64_t updates() const { return runs_; }
+  double lossScale() const { return scaler_.scale(); }
+  int count() const { return options_.accumulation.count; }
+
+ private:
+  Progress begin() const {
+    return {.names = options_.metrics, .sums = std::vector<double>(options_.metrics.size())};
+  }
+
+  /// Whole tensors, as all replicas have them.
+  std::vector<Piece> parameterPieces() {
+    std::vector<Piece> pieces;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      const TensorSpec& spec = parameters_.spec()[i];
+      pieces.push_back({.name = spec.name,
+                        .type = spec.type,
+                        .shape = spec.shape,
+                        .bytes = values_.front().refs().bytes(i)});
+    }
+    return pieces;
+  }
+
+  Setting settingWith(const io::Infeed& infeed) const {
+    return {.replicas = strategy_.numReplicas(),
+            .accumulation = options_.accumulation.count,
+            .samples = samplesOf(infeed.spec())};
+  }
+
+  Progress finish(Progress progress) {
+    std::vector<double> all = progress.sums;
+    all.push_back(static_cast<double>(progress.micro_batches));
+    strategy_.reduce(all);
+    progress.micro_batches = static_cast<std::uint64_t>(all.back());
+    all.pop_back();
+    progress.sums = std::move(all);
+    return progress;
+  }
+
+  void accumulate(io::Infeed& infeed, Progress& progress, std::uint64_t update, std::uint64_t updates,
+                  Stopwatch& watch) {
+    const int last = options_.accumulation.count - 1;
+    for (int local = 0; local < strategy_.numLocalReplicas(); ++local) {
+      GradientSums& sums = accumulators_[static_cast<std::size_t>(local)];
+      current_ = local;
+      missing_.assign(missing_.size(), true);
+      for (int index = 0; index <= last; ++index) {
+        const Tensors* const input = infeed.next(local);
+        if (input == nullptr) failWithoutInput(update, updates, index);
+        watch.addTo(progress.seconds.input);
+        // A gradient that is still to be folded is not final when the step has made it.
+        call(*input, local, index, sums.begin(index), progress, true,
+             index == last && sums.direct() ? ready_ : nothing_);
+        sums.end(index);
+        ++progress.micro_batches;
+        watch.addTo(progress.seconds.step);
+      }
+      for (std::size_t parameter = missing_.size(); parameter-- > 0;)
+        if (missing_[parameter]) reduction_->ready(local, parameter);
+    }
+    if (options_.flops_per_micro_batch > 0)
+      strategy_.advanceCompute(options_.flops_per_micro_batch * options_.accumulation.count);
+  }
+
+  void call(const Tensors& input, int local, int index, TensorRefs gradients, Progress& progress,
+            bool training, const std::function<void(std::size_t)>& ready) {
+    step_({.input = input,
+           .parameters = std::as_const(values_[static_cast<std::size_t>(local)]).refs(),
+           .gradients = gradients,
+           .metrics = progress.sums,
+           .replica = strategy_.firstReplica() + local,
+           .local_replica = local,
+           .update = runs_,
+           .index = index,
+           .training = training,
+           .loss_scale = static_cast<float>(scaler_.scale()),
+           .ready = ready});
+  }
+
+  void ready(std::size_t parameter) {
+    if (!missing_.at(parameter))
+      throwIfError({pop::Code::kFailedPrecondition, "the gradient of " +
+                                                        pop::inQuotes(parameters_.spec()[parameter].name) +
+                                                        " is ready twice in one update"},
+                   "MicroBatch.ready");
+    missing_[parameter] = false;
+    reduction_->ready(current_, parameter);
+  }
+
+  void failWithoutInput(std::uint64_t update, std::uint64_t updates, int index) const {
+    throwIfError(
+        {pop::Code::kOutOfRange, "the infeed has no element for micro-batch " + std::to_string(index + 1) +
+                                     " of " + std::to_string(options_.accumulation.count) + " of update " +
+                                     std::to_string(update + 1) + " of " + std::to_string(updates) +
+                                     ": repeat() the dataset, or run fewer updates"},
+        "Trainer.run");
+  }
+
+  TrainerOptions options_;
+  Strategy& strategy_;
+  Parameters parameters_;
+  Step step_;
+  std::vector<FlatTensors> values_;  // of each local replica
+  std::vector<FlatTensors> sums_;
+  std::vector<GradientSums> accumulators_;
+  LossScaler scaler_;
+  WeightUpdate update_;
+  std::unique_ptr<GradientReduction> reduction_;
+  std::uint64_t runs_ = 0;     // updates, skipped ones included
+  int current_ = 0;            // the replica whose micro-batch runs
+  std::vector<bool> missing_;  // its parameters whose gradients are not final
+  std::function<void(std::size_t)> ready_;
+  std::function<void(std::size_t)> nothing_ = [](std::size_t) {};
+};
+
+Trainer::Trainer(Strategy& strategy, Parameters parameters, Step step, Optimizer optimizer,
+                 TrainerOptions options) {
+  throwIfError(check(parameters, step, options), "Trainer");
+  pop::Result<Spec> sums = accumulatorsOf(parameters.spec(), options.accumulation);
+  throwIfError(sums.status(), "Trainer");
+  impl_ = std::make_unique<Impl>(strategy, std::move(parameters), std::move(*sums), std::move(step),
+                                 std::move(optimizer), std::move(options));
+}
+
+Trainer::~Trainer() = default;
+Trainer::Trainer(Trainer&&) noexcept = default;
+Trainer& Trainer::operator=(Trainer&&) noexcept = default;
+
+void Trainer::initialise(std::uint64_t seed) {
+  impl_->initialise(seed);
+}
+Progress Trainer::run(io::Infeed& infeed, std::uint64_t updates) {
+  return impl_->run(infeed, updates);
+}
+Progress Trainer::evaluate(io::Infeed& infeed) {
+  return impl_->evaluate(infeed);
+}
+void Trainer::save(Checkpoints& checkpoints, const io::Infeed& infeed) {
+  impl_->save(checkpoints, infeed);
+}
+bool Trainer::resume(Checkpoints& checkpoints, io::Infeed& infeed, const ResumeOptions& options) {
+  return impl_->resume(checkpoints, infeed, options.exactly);
+}
+ConstTensorRefs Trainer::parameters() const {
+  return impl_->values().front().refs();
+}
+TensorRefs Trainer::parametersOf(int local_replica) {
+  return impl_->values().at(static_cast<std::size_t>(local_replica)).refs();
+}
+std::uint64_t Trainer::updates() const {
+  return impl_->updates();
+}
+std::uint64_t Trainer::updatesDone() const {
+  return impl_->update().updatesDone();
+}
+double Trainer::lossScale() const {
+  return impl_->lossScale();
+}
+int Trainer::samplesPerUpdate(int micro_batch) const {
+  return micro_batch * impl_->count() * impl_->strategy().numReplicas();
+}
+WeightUpdate& Trainer::weightUpdate() {
+  return impl_->update();
+}
+
+}  // namespace popdist::train

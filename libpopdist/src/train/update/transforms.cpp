@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The optimizers: what each does to a block.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string>
+
+#include "common/base/text.h"
+#include "libpopdist/src/tensor/error_edge.h"
+#include "libpopdist/src/train/update/kernels.h"
+#include "popdist/optimizer.hpp"
+
+namespace popdist::train {
+namespace {
+
+Optimizer only(Transform transform) {
+  return {{std::move(transform)}};
+}
+
+void checkAtLeast0(double value, const char* what, const char* function) {
+  if (value >= 0 && std::isfinite(value)) return;
+  throwIfError(
+      pop::invalidArgument(std::string(what) + " is " + pop::numberText(value) + ", expected 0 or more"),
+      function);
+}
+
+void checkBelow1(double value, const char* what, const char* function) {
+  if (value >= 0 && value < 1) return;
+  throwIfError(pop::invalidArgument(std::string(what) + " is " + pop::numberText(value) +
+                                    ", expected at least 0 and less than 1"),
+               function);
+}
+
+void scale(const Block& block, double factor) {
+  kernels().scale(block.update.data(), block.update.size(), static_cast<float>(factor));
+}
+
+Optimizer scaleByRate(LearningRate rate) {
+  return only({.name = "rate", .apply = [rate = std::move(rate)](const Block& block) {
+                 scale(block, rate.at(block.updates_done));
+               }});
+}
+
+AdamFactors factorsOf(const AdamOptions& options, std::uint64_t updates_done) {
+  const auto t = static_cast<double>(updates_done + 1);
+  return {.beta1 = static_cast<float>(options.beta1),
+          .beta2 = static_cast<float>(options.beta2),
+          .rest1 = static_cast<float>(1 - options.beta1),
+          .rest2 = static_cast<float>(1 - options.beta2),
+          .correction1 = static_cast<float>(1 / (1 - std::pow(options.beta1, t))),
+          .correction2 = static_cast<float>(1 / (1 - std::pow(options.beta2, t))),
+          .epsilon = static_cast<float>(options.epsilon)};
+}
+
+Optimizer scaleByAdam(const AdamOptions& options, const char* function) {
+  checkBelow1(options.beta1, "beta1", function);
+  checkBelow1(options.beta2, "beta2", function);
+  checkAtLeast0(options.epsilon, "epsilon", function);
+  return only({.name = "adam", .state = {"m", "v"}, .apply = [options](const Block& block) {
+                 kernels().adam(block.update.data(), block.state[0].data(), block.state[1].data(),
+                                block.update.size(), factorsOf(options, block.updates_done));
+               }});
+}
+
+Optimizer scaleByTrustRatio() {
+  return only({.name = "trust ratio", .norms = Norms::kOfEach, .apply = [](const Block& block) {
+                 if (block.norm_of_value > 0 && block.norm_of_update > 0)
+                   scale(block, block.norm_of_value / block.norm_of_update);
+               }});
+}
+
+}  // namespace
+
+Optimizer chain(Optimizer first, Optimizer second) {
+  for (const Transform& later : second.transforms) {
+    for (const Transform& earlier : first.transforms) {
+      if (later.name == earlier.name && !later.state.empty() && !earlier.state.empty())
+        throwIfError(pop::invalidArgument("two transforms of the chain keep their state as " +
+                                          pop::inQuotes(later.name) + ": give one another name"),
+                     "chain");
+    }
+  }
+  std::move(second.transforms.begin(), second.transforms.end(), std::back_inserter(first.transforms));
+  first.casts_gradients = first.casts_gradients || second.casts_gradients;
+  return first;
+}
+
+Optimizer sgd(LearningRate rate) {
+  return scaleByRate(std::move(rate));
+}
+
+Optimizer momentum(MomentumOptions options) {
+  checkBelow1(options.momentum, "momentum", "momentum");
+  const auto factor = static_cast<float>(options.momentum);
+  const auto step = options.nesterov ? kernels().nesterov : kernels().momentum;
+  Transform keep{.name = "momentum", .state = {"velocity"}, .apply = [factor, step](const Block& block) {
+                   step(block.update.data(), block.state[0].data(), block.update.size(), factor);
+                 }};
+  return chain(only(std::move(keep)), scaleByRate(std::move(options.rate)));
+}
+
+Optimizer adam(AdamOptions options) {
+  return chain(scaleByAdam(options, "adam"), scaleByRate(options.rate));
+}
+
+Optimizer adamw(AdamOptions options) {
+  return chain(scaleByAdam(options, "adamw"), addDecayedWeights(options.weight_decay),
+               scaleByRate(options.rate));
+}
+
+Optimizer lamb(AdamOptions options) {
+  return chain(scaleByAdam(options, "lamb"), addDecayedWeights(options.weight_decay), scaleByTrustRatio(),
+               scaleByRate(options.rate));
+}
+
+Optimizer clipByGlobalNorm(double most) {
+  checkAtLeast0(most, "most", "clipByGlobalNorm");
+  return only({.name = "clip by global norm", .norms = Norms::kOfAll, .apply = [most](const Block& block) {
+                 if (block.norm_of_all > most) scale(block, most / block.norm_of_all);
+               }});
+}
+
+Optimizer clipByValue(double most) {
+  checkAtLeast0(most, "most", "clipByValue");
+  return mapGradients("clip by value", [most](const Block& block) {
+    kernels().clip(block.update.data(), block.update.size(), static_cast<float>(most));
+  });
+}
+
+Optimizer addDecayedWeights(double decay) {
+  checkAtLeast0(decay, "decay", "addDecayedWeights");
+  return mapGradients("decay", [decay](const Block& block) {
+    if (decay > 0)
+      kernels().add(block.update.data(), block.value.data(), block.update.size(), static_cast<float>(decay));
+  });
+}
+
+Optimizer mapGradients(std::string name, std::function<void(const Block&)> function) {
+  if (!function) throwIfError(pop::invalidArgument("there is no function"), "mapGradients");
+  return only({.name = std::move(name), .apply = std::move(function)});
+}
+
+Optimizer castGradients(Optimizer optimizer) {
+  optimizer.casts_gradients = true;
+  return optimizer;
+}
+
+}  // namespace popdist::train

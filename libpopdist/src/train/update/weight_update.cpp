@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who updates what, and what members of a group tell each other.
+#include "popdist/weight_update.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "common/base/text.h"
+#include "libpopdist/src/tensor/error_edge.h"
+#include "libpopdist/src/train/update/block_passes.h"
+#include "popdist/communicator.hpp"
+
+namespace popdist::train {
+namespace {
+
+/// Consecutive instances that share a state, this one among them.
+struct Group {
+  int first = 0;
+  int members = 1;
+};
+
+pop::Result<Group> groupOf(const Context& context, int replicas_per_state) {
+  const int all = context.numTotalReplicas();
+  const int here = context.numLocalReplicas();
+  const std::string given = "replicas_per_state is " + std::to_string(replicas_per_state);
+  if (replicas_per_state < 1 || all % replicas_per_state != 0)
+    return pop::invalidArgument(given + ", which does not divide the job's " + pop::counted(all, "replica"));
+  if (replicas_per_state <= here && here % replicas_per_state == 0) return Group{context.instanceIndex(), 1};
+  const bool equal_instances = here * context.numInstances() == all;
+  if (!equal_instances || replicas_per_state % here != 0)
+    return pop::invalidArgument(given + ", which is neither a divisor nor a multiple of the " +
+                                pop::counted(here, "replica") + " of an instance");
+  const int members = replicas_per_state / here;
+  return Group{context.instanceIndex() / members * members, members};
+}
+
+pop::Status checkGradients(const Spec& parameters, const Spec& gradients, const Optimizer& optimizer) {
+  if (optimizer.transforms.empty()) return pop::invalidArgument("the optimizer has no transform");
+  const auto same = [](const TensorSpec& a, const TensorSpec& b) {
+    return a.name == b.name && a.shape == b.shape;
+  };
+  if (!std::equal(parameters.begin(), parameters.end(), gradients.begin(), gradients.end(), same))
+    return pop::invalidArgument("the gradients are " + textOf(gradients) + ", the parameters " +
+                                textOf(parameters));
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].type == gradients[i].type || optimizer.casts_gradients) continue;
+    return pop::invalidArgument(
+        "the parameter " + textOf(parameters[i]) + " accumulates gradients of " + nameOf(gradients[i].type) +
+        ": wrap the optimizer in castGradients(), or accumulate " + nameOf(parameters[i].type));
+  }
+  return pop::Status();
+}
+
+bool areFloats(const Spec& tensors) {
+  return std::all_of(tensors.begin(), tensors.end(),
+                     [](const TensorSpec& tensor) { return tensor.type == Type::kFloat; });
+}
+
+}  // namespace
+
+class WeightUpdate::Impl {
+ public:
+  Impl(Context& context, Spec parameters, const Spec& gradients, Optimizer optimizer,
+       const WeightUpdateOptions& options, Group group)
+      : context_(context),
+        parameters_(std::move(parameters)),
+        gradients_(gradients),
+        options_(options),
+        group_(group),
+        blocks_(blocksOf(parameters_)),
+        passes_(parameters_, std::move(optimizer), blocks_, shareOf(self()), areFloats(gradients)),
+        squares_{std::vector<double>(blocks_.size()), std::vector<double>(blocks_.size())} {
+    if (group_.members > 1) joinGroup();
+  }
+
+  bool apply(FlatTensors& gradients, std::span<FlatTensors> values, double factor) {
+    throwIfError(check(gradients, values), "WeightUpdate.apply");
+    if (options_.skip_not_finite && !finite(gradients)) return false;
+    refs_.clear();
+    for (FlatTensors& each : values) refs_.push_back(each.refs());
+    for (std::size_t pass = 0; pass < passes_.count(); ++pass) {
+      shareSquares(passes_.normsFor(pass));
+      passes_.run(pass, updates_done, factor, gradients.refs(), refs_, squares_);
+    }
+    if (group_.members > 1) gatherValues(values);
+    ++updates_done;
+    return true;
+  }
+
+  std::vector<Piece> state() { return passes_.state(); }
+  int groups() const { return context_.numInstances() / group_.members; }
+  int group() const { return context_.instanceIndex() / group_.members; }
+  std::size_t stateBytes() const { return passes_.stateBytes(); }
+
+  std::uint64_t updates_done = 0;
+
+ private:
+  BlockRange shareOf(int member) const { return train::shareOf(blocks_.size(), group_.members, member); }
+  int self() const { return context_.instanceIndex() - group_.first; }
+
+  pop::Status check(const FlatTensors& gradients, std::span<const FlatTensors> values) const;
+  void joinGroup();
+  bool finite(const FlatTensors& gradients);
+  void shareSquares(Norms needed);
+  void gatherValues(std::span<FlatTensors> values);
+  std::size_t byteOf(const FlatTensors& values, std::size_t block) const;
+
+  Context& context_;
+  Spec parameters_;
+  Spec gradients_;
+  WeightUpdateOptions options_;
+  Group group_;
+  std::vector<BlockPlace> blocks_;
+  BlockPasses passes_;
+  BlockSquares squares_;
+  std::vector<TensorRefs> refs_;
+  std::unique_ptr<Communicator> members_;
+};
+
+// Every instance takes part in making the communicator of every group.
+void WeightUpdate::Impl::joinGroup() {
+  for (int first = 0; first < context_.numInstances(); first += group_.members) {
+    std::set<unsigned> instances;
+    for (int i = 0; i < group_.members; ++i) instances.insert(static_cast<unsigned>(first + i));
+    std::unique_ptr<Communicator> made = context_.createCommunicator(instances);
+    if (made) members_ = std::move(made);
+  }
+}
+
+pop::Status WeightUpdate::Impl::check(const FlatTensors& gradients,
+                                      std::span<const FlatTensors> values) const {
+  if (static_cast<int>(values.size()) != context_.numLocalReplicas())
+    return pop::invalidArgument("there are values of " +
+                                pop::counted(static_cast<int>(values.size()), "replica") +
+                                ", and this instance has " + std::to_string(context_.numLocalReplicas()));
+  for (const FlatTensors& each : values) {
+    if (each.spec() != parameters_)
+      return pop::invalidArgument("the values are " + textOf(each.spec()) + ", the parameters " +
+                                  textOf(parameters_));
+  }
+  if (gradients.spec() != gradients_)
+    return pop::invalidArgument("the gradients are " + textOf(gradients.spec()) + ", expected " +
+                                textOf(gradients_));
+  return pop::Status();
+}
+
+// Other groups have the same gradients and decide alike.
+bool WeightUpdate::Impl::finite(const FlatTensors& gradients) {
+  int finite = passes_.finite(gradients.refs()) ? 1 : 0;
+  if (members_) members_->allReduce(std::span(&finite, 1), Operator::kMin);
+  return finite == 1;
+}
+
+void WeightUpdate::Impl::shareSquares(Norms needed) {
+  if (!members_ || needed == Norms::kNone) return;
+  std::vector<std::size_t> counts;
+  for (int member = 0; member < group_.members; ++member)
+    counts.push_back(shareOf(member).end - shareOf(member).begin);
+  members_->allGather(nullptr, squares_.updates.data(), counts, Type::kDouble);
+  if (needed == Norms::kOfEach) members_->allGather(nullptr, squares_.values.data(), counts, Type::kDouble);
+}
+
+// Blocks follow each other in memory, so each member's part of the parameters is one piece.
+void WeightUpdate::Impl::gatherValues(std::span<FlatTensors> values) {
+  FlatTensors& first = values.front();
+  std::vector<std::size_t> counts;
+  for (int member = 0; member < group_.members; ++member)
+    counts.push_back(byteOf(first, shareOf(member).end) - byteOf(first, shareOf(member).begin));
+  members_->allGather(nullptr, first.bytes().data(), counts, Type::kUint8);
+  const std::size_t begin = byteOf(first, shareOf(self()).begin);
+  const std::size_t end = byteOf(first, shareOf(self()).end);
+  const std::byte* const from = first.bytes().data();
+  for (FlatTensors& other : values.subspan(1)) {  // which have this instance's part already
+    std::copy(from, from + begin, other.bytes().data());
+    std::copy(from + end, from + first.bytes().size(), other.bytes().data() + end);
+  }
+}
+
+std::size_t WeightUpdate::Impl::byteOf(const FlatTensors& values, std::size_t block) const {
+  if (block == 0) return 0;
+  if (block == blocks_.size()) return values.bytes().size();
+  const BlockPlace& place = blocks_[block];
+  const std::byte* const tensor = values.refs().data()[place.parameter];
+  return static_cast<std::size_t>(tensor - values.bytes().data()) +
+         place.first * sizeOf(parameters_[place.parameter].type);
+}
+
+WeightUpdate::WeightUpdate(Context& context, Spec parameters, const Spec& gradients, Optimizer optimizer,
+                           const WeightUpdateOptions& options) {
+  const pop::Result<Group> group = groupOf(context, options.replicas_per_state);
+  throwIfError(group.status(), "WeightUpdate");
+  throwIfError(checkGradients(parameters, gradients, optimizer), "WeightUpdate");
+  impl_ = std::make_unique<Impl>(context, std::move(parameters), gradients, std::move(optimizer), options,
+                                 group.value());
+}
+
+WeightUpdate::~WeightUpdate() = default;
+WeightUpdate::WeightUpdate(WeightUpdate&&) noexcept = default;
+WeightUpdate& WeightUpdate::operator=(WeightUpdate&&) noexcept = default;
+
+bool WeightUpdate::apply(FlatTensors& gradients, std::span<FlatTensors> values, double factor) {
+  return impl_->apply(gradients, values, factor);
+}
+std::uint64_t WeightUpdate::updatesDone() const {
+  return impl_->updates_done;
+}
+void WeightUpdate::setUpdatesDone(std::uint64_t updates) {
+  impl_->updates_done = updates;
+}
+std::vector<Piece> WeightUpdate::state() {
+  return impl_->state();
+}
+int WeightUpdate::groups() const {
+  return impl_->groups();
+}
+int WeightUpdate::group() const {
+  return impl_->group();
+}
+std::size_t WeightUpdate::stateBytes() const {
+  return impl_->stateBytes();
+}
+
+}  // namespace popdist::train

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training to a number of updates, with checkpoints and evaluations on the way.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "popdist/trainer.hpp"
+#include "tests/testing/error_code_of.h"
+#include "tests/testing/temp_dir.h"
+#include "tests/unit/libpopdist/train/regression.h"
+
+namespace popdist::train {
+namespace {
+
+using popdist::testing::errorCodeOf;
+using ::testing::ElementsAre;
+
+class TrainAndEvaluate : public ::testing::Test {
+ protected:
+  struct Run {
+    std::uint64_t updates = 0;
+    std::vector<std::uint64_t> evaluated_at{};
+    double loss = 0;  ///< of the last evaluation
+  };
+
+  Run run(std::uint64_t max_updates, std::uint64_t every) { return run(max_updates, every, directory); }
+
+  Run run(std::uint64_t max_updates, std::uint64_t every, const pop::testing::TempDir& where) {
+    Trainer trainer(strategy, regression::parameters(),
+                    [](const MicroBatch& batch) { regression::addGradients(batch, 0.125F); },
+                    adam({.rate = 0.05}), {.metrics = {"loss"}});
+    io::Infeed training(regression::samples().batch(8).repeat());
+    io::Infeed test(regression::samples().batch(8));
+    Checkpoints checkpoints(context, {.directory = where.path(), .keep = 0});
+    Run outcome;
+    outcome.updates =
+        trainAndEvaluate(trainer, checkpoints, {.infeed = &training, .max_updates = max_updates},
+                         {.infeed = &test, .every_updates = every}, 7,
+                         [&](std::uint64_t at, const Progress& trained, const Progress& evaluated) {
+                           EXPECT_GT(trained.updates, 0U);
+                           EXPECT_EQ(evaluated.micro_batches, regression::kSamples / 8);
+                           outcome.evaluated_at.push_back(at);
+                           outcome.loss = evaluated.sum("loss");
+                         });
+    return outcome;
+  }
+
+  Context& context = Context::fromEnvironment();
+  SingleStrategy strategy{context};
+  pop::testing::TempDir directory;
+};
+
+TEST_F(TrainAndEvaluate, StopsAtItsUpdatesAndDoesNothingWhenStartedAgain) {
+  const Run first = run(25, 10);
+  EXPECT_EQ(first.updates, 25U);
+  EXPECT_THAT(first.evaluated_at, ElementsAre(10, 20, 25));
+  EXPECT_THAT(checkpointSteps(directory.path()), ElementsAre(10, 20, 25));
+  const Run again = run(25, 10);
+  EXPECT_EQ(again.updates, 0U);
+  EXPECT_THAT(again.evaluated_at, ElementsAre());
+  const Run further = run(40, 10);
+  EXPECT_EQ(further.updates, 15U);
+  EXPECT_THAT(further.evaluated_at, ElementsAre(30, 40));
+  const pop::testing::TempDir another;
+  EXPECT_EQ(further.loss, run(40, 10, another).loss);
+}
+
+TEST_F(TrainAndEvaluate, RefusesWhatMakesNoSense) {
+  EXPECT_EQ(errorCodeOf([&] { run(0, 10); }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(errorCodeOf([&] { run(10, 0); }), ErrorCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace popdist::train

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// One update on all replicas: the same bits however the state is shared, and what is refused.
+#include "popdist/weight_update.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tests/testing/error_code_of.h"
+#include "tests/testing/thread_group.h"
+
+namespace popdist::train {
+namespace {
+
+using popdist::testing::errorCodeOf;
+using popdist::testing::ThreadGroup;
+
+const Spec kModel{{"a", Type::kFloat, {5}}, {"b", Type::kFloat, {3, 4100}}, {"c", Type::kFloat, {70, 100}}};
+const Spec kHalves{{"a", Type::kHalf, {5}}, {"b", Type::kHalf, {3, 4100}}, {"c", Type::kBfloat16, {70, 100}}};
+
+Optimizer everything() {
+  return chain(clipByGlobalNorm(10), lamb({.rate = 0.01, .weight_decay = 0.1}));
+}
+
+void set(FlatTensors& tensors, int what) {
+  int at = 0;
+  for (const FlatTensors::Run& run : tensors.runs()) {
+    for (std::size_t i = 0; i < run.elements; ++i, ++at) {
+      const auto value = static_cast<float>(std::sin(0.1 * at + what));
+      if (run.type == Type::kFloat) reinterpret_cast<float*>(run.data)[i] = value;
+      if (run.type == Type::kHalf) reinterpret_cast<half*>(run.data)[i] = half(value);
+      if (run.type == Type::kBfloat16) reinterpret_cast<bfloat16*>(run.data)[i] = bfloat16(value);
+    }
+  }
+}
+
+std::vector<FlatTensors> replicas(Context& context, const Spec& spec) {
+  std::vector<FlatTensors> values;
+  for (int local = 0; local < context.numLocalReplicas(); ++local) {
+    values.emplace_back(context, spec);
+    set(values.back(), 0);
+  }
+  return values;
+}
+
+/// The values of a tensor as they lie in memory, without what is between tensors.
+std::string bytesOf(FlatTensors& values) {
+  std::string all;
+  for (std::size_t i = 0; i < values.spec().size(); ++i) {
+    const auto bytes = values.refs().bytes(i);
+    all.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  return all;
+}
+
+/// The bytes of all replicas after five updates; they must be the same.
+std::string train(const std::vector<int>& replicas_of_instance, int replicas_per_state,
+                  const Spec& parameters, const Optimizer& optimizer) {
+  ThreadGroup group({.replicas_of_instance = replicas_of_instance});
+  std::mutex mutex;
+  std::vector<std::string> results;
+  group.run([&](Context& context) {
+    FlatTensors gradients(context, kModel);
+    std::vector<FlatTensors> values = replicas(context, parameters);
+    WeightUpdate update(context, parameters, kModel, optimizer, {.replicas_per_state = replicas_per_state});
+    for (int step = 1; step <= 5; ++step) {
+      set(gradients, step);
+      ASSERT_TRUE(update.apply(gradients, values, 0.25));
+    }
+    const std::lock_guard lock(mutex);
+    for (FlatTensors& each : values) results.push_back(bytesOf(each));
+  });
+  for (const std::string& each : results) EXPECT_TRUE(each == results.front());
+  return results.front();
+}
+
+TEST(WeightUpdate, GivesTheSameBitsHoweverTheStateIsShared) {
+  const std::string alone = train({1}, 1, kModel, everything());
+  EXPECT_TRUE(train({4}, 1, kModel, everything()) == alone);
+  EXPECT_TRUE(train({4}, 4, kModel, everything()) == alone);
+  EXPECT_TRUE(train({1, 1, 1, 1}, 1, kModel, everything()) == alone);
+  EXPECT_TRUE(train({1, 1, 1, 1}, 2, kModel, everything()) == alone);
+  EXPECT_TRUE(train({1, 1, 1, 1}, 4, kModel, everything()) == alone);
+  EXPECT_TRUE(train({2, 2}, 4, kModel, everything()) == alone);
+  EXPECT_TRUE(train({1, 1, 1}, 3, kModel, everything()) == alone);
+}
+
+TEST(WeightUpdate, ChangesParametersOf16BitsByGradientsOfFloats) {
+  const Optimizer optimizer = castGradients(everything());
+  const std::string alone = train({1}, 1, kHalves, optimizer);
+  EXPECT_TRUE(train({1, 1}, 2, kHalves, optimizer) == alone);
+  EXPECT_TRUE(train({2, 2}, 4, kHalves, optimizer) == alone);
+  half first;
+  std::memcpy(&first, alone.data(), sizeof first);
+  EXPECT_NE(static_cast<float>(first), 0);
+}
+
+TEST(WeightUpdate, AccumulatorsOf16BitsAreCalculatedWithAsFloats) {
+  Context& context = Context::fromEnvironment();
+  FlatTensors gradients(context, kHalves);
+  set(gradients, 1);
+  std::vector<FlatTensors> values = replicas(context, kHalves);
+  WeightUpdate update(context, kHalves, kHalves, chain(clipByGlobalNorm(1e9), sgd(0.5)));
+  ASSERT_TRUE(update.apply(gradients, values));
+  const auto b = values[0].refs().get<half>("b");
+  FlatTensors before(context, kHalves);
+  set(before, 0);
+  set(gradients, 1);
+  const float expected = static_cast<float>(before.refs().get<half>("b")[4099]) -
+                         0.5F * static_cast<float>(gradients.refs().get<half>("b")[4099]);
+  EXPECT_EQ(b[4099].bits, half(expected).bits);
+}
+
+TEST(WeightUpdate, MembersKeepPartsThatTogetherAreTheState) {
+  ThreadGroup group({.replicas_of_instance = {1, 1, 1, 1}});
+  std::mutex mutex;
+  std::map<std::string, std::map<std::size_t, std::size_t>> parts;  // of a tensor: first, elements
+  std::size_t bytes = 0;
+  group.run([&](Context& context) {
+    WeightUpdate update(context, kModel, kModel, adam({}), {.replicas_per_state = 4});
+    const std::lock_guard lock(mutex);
+    bytes += update.stateBytes();
+    for (const Piece& piece : update.state())
+      parts[piece.name][piece.first] = piece.bytes.size() / sizeof(float);
+  });
+  EXPECT_EQ(bytes, 2 * (5 + 12300 + 7000) * sizeof(float));
+  ASSERT_THAT(parts, ::testing::SizeIs(6));
+  for (const auto& [name, at] : parts) {
+    std::size_t next = 0;
+    for (const auto& [first, elements] : at) {
+      EXPECT_EQ(first, next) << name;
+      next = first + elements;
+    }
+    EXPECT_EQ(next, name.back() == 'a' ? 5U : name.back() == 'b' ? 12300U : 7000U) << name;
+  }
+  EXPECT_TRUE(parts.contains("adam.m/b"));
+  EXPECT_GT(parts["adam.v/b"].size(), 1U);
+}
+
+TEST(WeightUpdate, GoesOnFromTheStateOfAnother) {
+  Context& context = Context::fromEnvironment();
+  FlatTensors gradients(context, kModel);
+  std::vector<FlatTensors> values = replicas(context, kModel);
+  WeightUpdate first(context, kModel, kModel, adam({}));
+  set(gradients, 1);
+  first.apply(gradients, values);
+  WeightUpdate second(context, kModel, kModel, adam({}));
+  std::vector<Piece> from = first.state();
+  std::vector<Piece> to = second.state();
+  ASSERT_EQ(from.size(), to.size());
+  for (std::size_t i = 0; i < from.size(); ++i)
+    std::copy(from[i].bytes.begin(), from[i].bytes.end(), to[i].bytes.begin());
+  second.setUpdatesDone(first.updatesDone());
+  std::vector<FlatTensors> others = replicas(context, kModel);
+  std::memcpy(others[0].bytes().data(), values[0].bytes().data(), values[0].bytes().size());
+  set(gradients, 2);
+  first.apply(gradients, values);
+  set(gradients, 2);
+  second.apply(gradients, others);
+  EXPECT_TRUE(bytesOf(values[0]) == bytesOf(others[0]));
+}
+
+TEST(WeightUpdate, SkipsWhatIsNotFiniteOnAllMembersAlike) {
+  ThreadGroup group({.replicas_of_instance = {1, 1}});
+  group.run([](Context& context) {
+    FlatTensors gradients(context, kModel);
+    std::vector<FlatTensors> values = replicas(context, kModel);
+    WeightUpdate update(context, kModel, kModel, adam({}),
+                        {.replicas_per_state = 2, .skip_not_finite = true});
+    set(gradients, 1);
+    gradients.refs().get<float>("a")[0] = std::numeric_limits<float>::infinity();  // in blocks of instance 0
+    const std::string before = bytesOf(values[0]);
+    EXPECT_FALSE(update.apply(gradients, values));
+    EXPECT_TRUE(bytesOf(values[0]) == before);
+    EXPECT_EQ(update.updatesDone(), 0U);
+    set(gradients, 1);
+    EXPECT_TRUE(update.apply(gradients, values));
+    EXPECT_EQ(update.updatesDone(), 1U);
+  });
+}
+
+TEST(WeightUpdate, RefusesWhatDoesNotFit) {
+  Context& context = Context::fromEnvironment();
+  const auto make = [&](const Spec& parameters, const Spec& gradients, const Optimizer& optimizer,
+                        int shared) {
+    return errorCodeOf(
+        [&] { WeightUpdate(context, parameters, gradients, optimizer, {.replicas_per_state = shared}); });
+  };
+  EXPECT_EQ(make(kModel, kModel, {}, 1), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(make(kModel, {kModel[0]}, sgd(1), 1), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(make(kHalves, kModel, sgd(1), 1), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(make(kHalves, kModel, castGradients(sgd(1)), 1), std::nullopt);
+  EXPECT_EQ(make(kModel, kModel, sgd(1), 0), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(make(kModel, kModel, sgd(1), 2), ErrorCode::kInvalidArgument);
+  WeightUpdate update(context, kModel, kModel, sgd(1));
+  FlatTensors gradients(context, kModel);
+  FlatTensors others(context, kHalves);
+  std::vector<FlatTensors> none;
+  std::vector<FlatTensors> values = replicas(context, kModel);
+  EXPECT_EQ(errorCodeOf([&] { update.apply(gradients, none); }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(errorCodeOf([&] { update.apply(others, values); }), ErrorCode::kInvalidArgument);
+}
+
+TEST(WeightUpdate, RefusesGroupsThatInstancesCannotShare) {
+  ThreadGroup group({.replicas_of_instance = {3, 3}});
+  group.run([](Context& context) {
+    EXPECT_EQ(errorCodeOf([&] { WeightUpdate(context, kModel, kModel, sgd(1), {.replicas_per_state = 2}); }),
+              ErrorCode::kInvalidArgument);
+  });
+}
+
+}  // namespace
+}  // namespace popdist::train
