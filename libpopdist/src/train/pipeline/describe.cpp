@@ -38,7 +38,7 @@ std::string stashText(const Model& model, const Schedule& schedule) {
   return pop::join(stages, ", ");
 }
 
-std::string percent(double part) {
+std::string tenthsOfPercent(double part) {
   const long tenths = std::lround(1000 * part);
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
 }
@@ -53,7 +53,8 @@ std::string describe(const Model& model, const Schedule& schedule, StoredBytes s
           (model.training ? " micro-batches for each update" : " micro-batches") + " (" +
           countRule(schedule) + ")\n";
   text += "stash, in micro-batches: " + stashText(model, schedule) + "\n";
-  text += "idle if stages are alike and a backward takes two forwards: " + percent(balanced.bubble) + "\n";
+  text += "idle if stages are alike and a backward takes two forwards: " + tenthsOfPercent(balanced.bubble) +
+          "\n";
   text += "stored: " + pop::sizeText(recompute ? stored.with_recomputation : stored.without_recomputation);
   if (!model.training) return text + "\n";
   return text + (recompute

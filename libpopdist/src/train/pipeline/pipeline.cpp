@@ -13,24 +13,22 @@
 namespace popdist::train {
 namespace {
 
-constexpr const char* kPipeline = "Pipeline";
-
 template <typename T>
 T valueOrThrow(pop::Result<T> result) {
-  throwIfError(result.ok() ? pop::Status() : result.status(), kPipeline);
+  throwIfError(result.ok() ? pop::Status() : result.status(), "Pipeline");
   return std::move(result).value();
 }
 
 Schedule checkedSchedule(const Model& model) {
   Schedule schedule(scheduleOptions(model));
-  throwIfError(checkSharedParameters(model, schedule), kPipeline);
+  throwIfError(checkSharedParameters(model, schedule), "Pipeline");
   return schedule;
 }
 
-pop::Status checkSpec(const std::string& what, const Spec& given, const Spec& expected) {
+pop::Status checkSpec(const char* what, const Spec& given, const Spec& expected) {
   if (given == expected) return {};
-  return pop::invalidArgument(what + " are " + textOf(given) + ", and the pipeline was made for " +
-                              textOf(expected));
+  return pop::invalidArgument(std::string(what) + " are " + textOf(given) +
+                              ", and the pipeline was made for " + textOf(expected));
 }
 
 }  // namespace
@@ -51,12 +49,12 @@ class Pipeline::Impl {
            const RunOptions& options) {
     if (!model_.training)
       throwIfError(pop::failedPrecondition("no stage has a backward: give all of them one, or call evaluate"),
-                   kPipeline);
+                   "Pipeline");
     if (!update)
       throwIfError(
           pop::invalidArgument("there is no update function: it changes the values once for each run"),
-          kPipeline);
-    throwIfError(checkSpec("gradients", gradients.spec(), model_.options.parameters), kPipeline);
+          "Pipeline");
+    throwIfError(checkSpec("gradients", gradients.spec(), model_.options.parameters), "Pipeline");
     check(values, feeds);
     const Schedule& schedule = scheduleOf(
         true, options.gradient_accumulation_count.value_or(model_.options.gradient_accumulation_count));
@@ -83,8 +81,8 @@ class Pipeline::Impl {
 
  private:
   void check(ConstTensorRefs values, const Feeds& feeds) const {
-    throwIfError(checkSpec("values", values.spec(), model_.options.parameters), kPipeline);
-    throwIfError(checkFeeds(feeds), kPipeline);
+    throwIfError(checkSpec("values", values.spec(), model_.options.parameters), "Pipeline");
+    throwIfError(checkFeeds(feeds), "Pipeline");
   }
 
   pop::Status checkFeeds(const Feeds& feeds) const {

@@ -12,7 +12,6 @@
 namespace popdist::train {
 namespace {
 
-constexpr const char* kMakeSchedule = "Schedule";
 constexpr std::int64_t kMostActions = std::int64_t{1} << 24;
 
 }  // namespace
@@ -32,16 +31,16 @@ std::string textOf(const Action& action) {
 }
 
 void checkCount(const ScheduleOptions& options, std::int64_t count) {
-  throwIfError(checkShape(options), kMakeSchedule);
-  throwIfError(checkCountIsLegal(options, count), kMakeSchedule);
+  throwIfError(checkShape(options), "Schedule");
+  throwIfError(checkCountIsLegal(options, count), "Schedule");
 }
 
 Schedule::Schedule(ScheduleOptions options) : options_(std::move(options)) {
-  throwIfError(checkShape(options_), kMakeSchedule);
+  throwIfError(checkShape(options_), "Schedule");
   if (options_.device_mapping.empty()) options_.device_mapping = shortestMapping(options_.levels);
-  throwIfError(checkMapping(options_), kMakeSchedule);
-  throwIfError(checkRecomputation(options_), kMakeSchedule);
-  throwIfError(checkCountIsLegal(options_, options_.gradient_accumulation_count), kMakeSchedule);
+  throwIfError(checkMapping(options_), "Schedule");
+  throwIfError(checkRecomputation(options_), "Schedule");
+  throwIfError(checkCountIsLegal(options_, options_.gradient_accumulation_count), "Schedule");
   const std::int64_t most_actions = options_.gradient_accumulation_count * stagesOf(options_) * 3;
   if (most_actions > kMostActions)
     throwIfError(
@@ -49,7 +48,7 @@ Schedule::Schedule(ScheduleOptions options) : options_(std::move(options)) {
          "gradient_accumulation_count is " + std::to_string(options_.gradient_accumulation_count) +
              ", so the schedule has up to " + std::to_string(most_actions) + " actions, and at most " +
              std::to_string(kMostActions) + " are kept: take fewer and larger micro-batches"},
-        kMakeSchedule);
+        "Schedule");
   placeStages();
   addActions();
 }

@@ -8,8 +8,6 @@
 namespace popdist::train {
 namespace {
 
-constexpr const char* kSimulate = "simulate";
-
 pop::Status checkTimes(const Schedule& schedule, const SimulationOptions& options) {
   if (options.stages.size() != 1 && static_cast<int>(options.stages.size()) != schedule.stages())
     return pop::invalidArgument("SimulationOptions::stages has times of " +
@@ -149,7 +147,7 @@ class Run {
 }  // namespace
 
 Simulation simulate(const Schedule& schedule, const SimulationOptions& options) {
-  throwIfError(checkTimes(schedule, options), kSimulate);
+  throwIfError(checkTimes(schedule, options), "simulate");
   return Run(schedule, options).simulate();
 }
 

@@ -27,7 +27,8 @@ constexpr const char* kStyle =
     ".m6{fill:#c2478f}.m7{fill:#6d7f8b}.sync{stroke:#90a4ae;stroke-dasharray:3 3}"
     ".brace{fill:none;stroke:#546e7a}.way{fill:none;stroke:#1b2429;stroke-width:1.6;marker-end:url(#tip)}"
     ".axis{stroke:#546e7a;marker-end:url(#tip)}.followed{fill:none;stroke:#1b2429;stroke-width:2}</style>\n"
-    "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"5.5\" markerHeight=\"5.5\" "
+    "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"5.5\" "
+    "markerHeight=\"5.5\" "
     "orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"#1b2429\"/></marker></defs>\n";
 
 std::string percent(double part) {

@@ -30,7 +30,7 @@ TEST(PipelineMemory, RunsAllocateNothing) {
 }
 
 TEST(PipelineMemory, IsThatOfTheSlotsOfTheSchedule) {
-  const std::size_t elements = 1 << 16;
+  const std::size_t elements = 1 << 10;
   Stage wide{.name = "wide",
              .outputs = {{"x", Type::kFloat, {elements}}},
              .forward = [](Io&) {},

@@ -129,6 +129,19 @@ TEST(Simulate, RecomputingCostsForwards) {
   EXPECT_GT(simulated(Schedule(options), 1000, 2000), (16 + 3) * 3000);
 }
 
+// 32 micro-batches on two IPUs: one pipeline, or two replicas with 16 each that hold both stages on their one IPU.
+TEST(Simulate, SaysWhetherAPipelineOrReplicasAreQuicker) {
+  ScheduleOptions replica = optionsOf(ScheduleKind::kSequential, 2, 16);
+  replica.device_mapping = {0, 0};
+  const std::int64_t replicas = simulated(Schedule(replica), 1000, 2000);
+  replica.recompute = true;  // since both stages' activations do not fit
+  const std::int64_t replicas_recomputing = simulated(Schedule(replica), 1000, 2000);
+  const std::int64_t pipeline = simulated(Schedule(optionsOf(ScheduleKind::kGrouped, 2, 32)), 1000, 2000);
+  EXPECT_EQ(replicas, 96'000);
+  EXPECT_EQ(pipeline, 99'000);
+  EXPECT_EQ(replicas_recomputing, 112'000);
+}
+
 TEST(Simulate, RefusesTimesThatFitNoStage) {
   const Schedule schedule(optionsOf(ScheduleKind::kGrouped, 4, 8));
   io::testing::expectError(
