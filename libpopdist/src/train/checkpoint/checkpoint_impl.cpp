@@ -95,7 +95,7 @@ pop::Status Checkpoint::Impl::checkTensor(const Part& wanted) const {
                               ", asked for " + textOf(wanted.tensor));
 }
 
-pop::Result<Checkpoint::Impl::Offsets> Checkpoint::Impl::offsetsIn(std::size_t file) const {
+pop::Result<Checkpoint::Impl::Head> Checkpoint::Impl::headOf(std::size_t file) const {
   const StoredFile& stored = manifest_.files[file];
   const std::string path = directory_.pathOf(stored.name);
   BlockReader reader(files_[file], stored, path);
@@ -108,25 +108,24 @@ pop::Result<Checkpoint::Impl::Offsets> Checkpoint::Impl::offsetsIn(std::size_t f
   if (!bytes.ok()) return named(bytes.status());
   header.resize(bytes.value());
   POP_RETURN_IF_ERROR(reader.read(0, std::as_writable_bytes(std::span(header.data(), header.size()))));
-  const auto tensors = parseSafetensors(header, stored.bytes);
+  pop::Result<std::vector<StoredTensor>> tensors = parseSafetensors(header, stored.bytes);
   if (!tensors.ok()) return named(tensors.status());
-  Offsets offsets;
-  for (const StoredTensor& tensor : tensors.value()) offsets.emplace(tensor.spec.name, tensor.begin);
+  Head head;
+  for (StoredTensor& tensor : tensors.value()) head.emplace(tensor.spec.name, std::move(tensor));
   for (const Part& part : stored.parts) {
-    const auto found = std::find_if(tensors.value().begin(), tensors.value().end(),
-                                    [&](const StoredTensor& each) { return each.spec.name == part.key(); });
-    if (found == tensors.value().end() || found->spec.bytes() != part.bytes()) {
+    const auto found = head.find(part.key());
+    if (found == head.end() || found->second.spec.bytes() != part.bytes()) {
       return named({pop::Code::kDataLoss, "it has no " + pop::inQuotes(part.key()) + " of " +
                                               std::to_string(part.bytes()) + " bytes, as the manifest says"});
     }
   }
-  return offsets;
+  return head;
 }
 
 pop::Result<std::vector<Checkpoint::Impl::Copy>> Checkpoint::Impl::copiesFor(
     std::span<const Piece> pieces) const {
   std::vector<Copy> copies;
-  std::map<std::size_t, Offsets> offsets;  // of the files that are needed
+  std::map<std::size_t, Head> heads;  // of the files that are needed
   for (const Piece& piece : pieces) {
     POP_ASSIGN_OR_RETURN(const Part wanted, partOf(piece));
     POP_RETURN_IF_ERROR(checkTensor(wanted));
@@ -135,13 +134,14 @@ pop::Result<std::vector<Checkpoint::Impl::Copy>> Checkpoint::Impl::copiesFor(
       const std::size_t from = std::max(wanted.first, place.part->first);
       const std::size_t to = std::min(wanted.end(), place.part->end());
       if (from >= to) continue;
-      if (!offsets.contains(place.file)) {
-        POP_ASSIGN_OR_RETURN(offsets[place.file], offsetsIn(place.file));
+      if (!heads.contains(place.file)) {
+        POP_ASSIGN_OR_RETURN(heads[place.file], headOf(place.file));
       }
-      copies.push_back({.file = place.file,
-                        .at = offsets[place.file].at(place.part->key()) + (from - place.part->first) * size,
-                        .into = piece.bytes.subspan((from - wanted.first) * size, (to - from) * size),
-                        .tensor = piece.name});
+      copies.push_back(
+          {.file = place.file,
+           .at = heads[place.file].at(place.part->key()).begin + (from - place.part->first) * size,
+           .into = piece.bytes.subspan((from - wanted.first) * size, (to - from) * size),
+           .tensor = piece.name});
     }
   }
   std::sort(copies.begin(), copies.end(),

@@ -14,6 +14,7 @@
 #include "libpopdist/src/train/checkpoint/block_reader.h"
 #include "libpopdist/src/train/checkpoint/disk_file.h"
 #include "libpopdist/src/train/checkpoint/manifest.h"
+#include "libpopdist/src/train/checkpoint/safetensors.h"
 #include "popdist/checkpoint.hpp"
 
 namespace popdist::train {
@@ -39,8 +40,8 @@ class Checkpoint::Impl {
     std::size_t file;
     const Part* part;
   };
-  /// Where each key of a file's head lies in it.
-  using Offsets = std::map<std::string, std::uint64_t, std::less<>>;
+  /// What a file's head says of each key.
+  using Head = std::map<std::string, StoredTensor, std::less<>>;
 
   Impl() = default;
 
@@ -49,7 +50,7 @@ class Checkpoint::Impl {
   pop::Status checkTensor(const Part& wanted) const;
   pop::Result<std::vector<Copy>> copiesFor(std::span<const Piece> pieces) const;
   pop::Status copy(std::span<const Copy> copies) const;
-  pop::Result<Offsets> offsetsIn(std::size_t file) const;
+  pop::Result<Head> headOf(std::size_t file) const;
 
   Directory directory_;
   Manifest manifest_;
