@@ -6,78 +6,84 @@
 // Every replica has its own copy of the model and sees its own share of the data; after each batch the
 // gradients of all replicas are summed on the emulated Pod, so that all copies stay the same. The trained
 // weights do not depend on how the replicas are split over instances, to the bit. They do depend on the
-// instruction set.
+// instruction set. With --checkpoints a training that was killed goes on where it was.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <optional>
 #include <popdist/popdist.hpp>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "data.h"
 #include "isa.h"
-#include "loops.h"
 #include "network.h"
 #include "options.h"
 
 namespace {
 
 namespace io = popdist::io;
-
-/// Allocated in memory that this host's instances share: the Pod sums it in place.
-using SharedFloats = std::vector<float, popdist::SharedAllocator<float>>;
-
-/// One replica: its copy of the parameters, and its optimiser's state.
-struct Replica {
-  std::vector<float> parameters;
-  SharedFloats gradient;
-  std::vector<float> velocity;
-};
+namespace train = popdist::train;
 
 constexpr std::size_t kTestBatch = 250;
+
+/// The images of a batch that are there come first; the weights of a padded batch say which.
+LabelledSamples samplesOf(const popdist::Tensors& batch) {
+  const auto images = batch.get<float>(0);
+  const auto labels = batch.get<std::int32_t>(1);
+  if (batch.size() < 3) return {.features = images, .labels = labels};
+  const auto weights = batch.get<float>(io::kWeightTensor);
+  const auto there = static_cast<std::size_t>(std::count(weights.begin(), weights.end(), 1.0F));
+  return {.features = images.first(images.size() / labels.size() * there), .labels = labels.first(there)};
+}
 
 class Training {
  public:
   Training(popdist::Context& context, const TrainingOptions& options)
       : context_(context),
         options_(options),
-        pod_(context),
+        strategy_(train::strategyNamed(options.strategy, context)),
         isa_(commonIsa()),
         network_(options.model, isa_),
-        loops_(loopsOf(isa_)),
         training_(openTraining()),
         test_(openTest()),
-        losses_({.replicas = pod_.numLocalReplicas(), .buffer_depth = *training_.steps()}) {
+        trainer_(*strategy_, network_.parameters(), [this](const auto& batch) { step(batch); }, optimizer(),
+                 {.accumulation = {.count = options.accumulation},
+                  .metrics = {"loss", "correct"},
+                  .flops_per_micro_batch = network_.flopsPerSample() * options.micro_batch}) {
     network_.prepare(static_cast<std::size_t>(options.micro_batch));
-    for (int local = 0; local < pod_.numLocalReplicas(); ++local) addReplica();
-    broadcastInitialWeights();
+    if (!options.checkpoints.empty())
+      checkpoints_.emplace(context, train::CheckpointOptions{.directory = options.checkpoints});
+    if (!checkpoints_ || !trainer_.resume(*checkpoints_, training_)) trainer_.initialise(options.seed);
   }
 
   void run() {
     if (isFirstInstance()) std::printf("instruction set: %s\n", nameOf(isa_));
-    for (int epoch = 0; epoch < options_.epochs; ++epoch) {
-      const auto begin = std::chrono::steady_clock::now();
-      const popdist::SimulatedTime pod_begin = pod_.time();
-      const popdist::SimulatedTime collective_begin = pod_.collectiveTime();
-      const double loss = trainEpoch(static_cast<std::uint64_t>(epoch));
-      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-      report(epoch, loss, seconds.count(), pod_.time() - pod_begin, pod_.collectiveTime() - collective_begin);
+    for (std::uint64_t epoch = trainer_.updates() / updatesPerEpoch(); epoch < epochs(); ++epoch) {
+      training_.start({.epoch = epoch});
+      const popdist::SimulatedTime pod_begin = podTime();
+      const popdist::SimulatedTime collective_begin = collectiveTime();
+      const train::Progress progress = trainer_.run(training_, updatesPerEpoch());
+      report(epoch, progress, podTime() - pod_begin, collectiveTime() - collective_begin);
+      if (checkpoints_) trainer_.save(*checkpoints_, training_);
     }
+    if (checkpoints_) checkpoints_->wait();
     if (isFirstInstance() && !options_.output_model.empty()) save();
   }
 
  private:
   bool isFirstInstance() const { return context_.instanceIndex() == 0; }
-  std::size_t stepsPerEpoch() const {
-    return *training_.steps() / static_cast<std::size_t>(options_.accumulation);
+  std::uint64_t epochs() const { return static_cast<std::uint64_t>(options_.epochs); }
+  std::uint64_t updatesPerEpoch() const {
+    return *training_.steps() / static_cast<std::uint64_t>(options_.accumulation);
   }
-  std::size_t samplesPerStep() const {
+  std::size_t samplesPerUpdate() const {
     return static_cast<std::size_t>(options_.micro_batch) * static_cast<std::size_t>(options_.accumulation) *
-           static_cast<std::size_t>(pod_.numReplicas());
+           static_cast<std::size_t>(strategy_->numReplicas());
   }
 
   /// Sums differ in their last bits between instruction sets, so all instances compute with the same.
@@ -93,7 +99,7 @@ class Training {
     if (popdist::elementsOf(image_) != options_.model.inputs())
       throw std::runtime_error("images are " + popdist::textOf(image_) + ", and the network takes " +
                                std::to_string(options_.model.inputs()) + " pixels");
-    checkStep(*images.size());
+    checkUpdate(*images.size());
     return feedReplicas(
         context_,
         std::move(images).shuffle(options_.seed).batch(static_cast<std::size_t>(options_.micro_batch)));
@@ -109,119 +115,61 @@ class Training {
   }
 
   /// An epoch is at least one weight update.
-  void checkStep(std::size_t samples) const {
-    if (samplesPerStep() <= samples) return;
-    throw std::runtime_error("one weight update takes " + std::to_string(samplesPerStep()) +
+  void checkUpdate(std::size_t samples) const {
+    if (samplesPerUpdate() <= samples) return;
+    throw std::runtime_error("one weight update takes " + std::to_string(samplesPerUpdate()) +
                              " samples (--micro-batch " + std::to_string(options_.micro_batch) +
                              ", --accumulation " + std::to_string(options_.accumulation) +
-                             ", poprun's --num-replicas " + std::to_string(pod_.numReplicas()) +
+                             ", poprun's --num-replicas " + std::to_string(strategy_->numReplicas()) +
                              "), and there are " + std::to_string(samples));
   }
 
-  void addReplica() {
-    replicas_.push_back(
-        {.parameters = std::vector<float>(network_.parameterCount()),
-         .gradient = SharedFloats(network_.parameterCount(), popdist::SharedAllocator<float>(context_)),
-         .velocity = std::vector<float>(network_.parameterCount())});
+  /// The rate falls linearly to zero at the end of the training.
+  train::Optimizer optimizer() const {
+    const double first =
+        options_.learning_rate.value_or(options_.adam ? 1e-3F : options_.model.learning_rate);
+    const train::LearningRate rate = train::linearToZero(first, updatesPerEpoch() * epochs());
+    if (options_.adam) return train::adam({.rate = rate});
+    return train::momentum({.rate = rate, .momentum = options_.momentum});
   }
 
-  /// Instance 0 draws them; everybody else gets them over the host.
-  void broadcastInitialWeights() {
-    std::vector<float> initial(network_.parameterCount());
-    if (isFirstInstance()) network_.initialise(initial, options_.seed);
-    context_.world().broadcast(initial, 0);
-    for (Replica& replica : replicas_) replica.parameters = initial;
+  /// One micro-batch on one replica: the gradient of the mean loss over the replica's samples of an update.
+  void step(const train::MicroBatch& batch) {
+    const LabelledSamples samples = samplesOf(batch.input);
+    if (samples.labels.empty()) return;
+    const float factor = 1.0F / static_cast<float>(options_.micro_batch * options_.accumulation);
+    const Score score = batch.training
+                            ? network_.accumulateGradients(batch.parameters, samples, factor, batch.gradients)
+                            : network_.evaluate(batch.parameters, samples);
+    batch.metrics[0] += score.loss_sum;
+    batch.metrics[1] += static_cast<double>(score.correct);
   }
 
-  /// Returns the mean loss of a sample, over all replicas.
-  double trainEpoch(std::uint64_t epoch) {
-    training_.start({.epoch = epoch});
-    for (std::size_t step = 0; step < stepsPerEpoch(); ++step) {
-      for (std::size_t local = 0; local < replicas_.size(); ++local)
-        accumulateGradient(static_cast<int>(local));
-      reduceGradients();
-      update();
-      ++steps_done_;
-    }
-    double loss = 0;
-    const popdist::Tensors losses = losses_.dequeue();
-    for (const float value : losses.get<float>("loss")) loss += value;
-    context_.world().allReduceSum(std::span(&loss, 1));
-    return loss / static_cast<double>(stepsPerEpoch() * samplesPerStep());
+  popdist::SimulatedTime podTime() const {
+    return pod_ != nullptr ? pod_->pod().time() : popdist::SimulatedTime(0);
+  }
+  popdist::SimulatedTime collectiveTime() const {
+    return pod_ != nullptr ? pod_->pod().collectiveTime() : popdist::SimulatedTime(0);
   }
 
-  void accumulateGradient(int local) {
-    Replica& replica = replicas_[static_cast<std::size_t>(local)];
-    std::fill(replica.gradient.begin(), replica.gradient.end(), 0.0F);
-    for (int micro = 0; micro < options_.accumulation; ++micro) {
-      const popdist::Tensors* batch = training_.next(local);
-      const Score score = network_.accumulateGradient(
-          replica.parameters,
-          {.features = batch->get<float>("image"), .labels = batch->get<std::int32_t>("label")},
-          replica.gradient);
-      losses_.enqueue("loss", static_cast<float>(score.loss_sum), local);
-    }
-  }
-
-  /// Sums the gradients of all replicas of all instances on the Pod.
-  void reduceGradients() {
-    pod_.advanceCompute(network_.flopsPerSample() * options_.micro_batch * options_.accumulation);
-    std::vector<float*> gradients;
-    for (Replica& replica : replicas_) gradients.push_back(replica.gradient.data());
-    pod_.allReduceSum(gradients, network_.parameterCount());
-  }
-
-  /// Every replica's weights, with the mean gradient of the whole batch. The rate falls linearly to zero at
-  /// the end of the training.
-  void update() {
-    const std::size_t all = stepsPerEpoch() * static_cast<std::size_t>(options_.epochs);
-    const SgdStep step{.learning_rate = options_.learning_rate.value_or(options_.model.learning_rate) *
-                                        static_cast<float>(all - steps_done_) / static_cast<float>(all),
-                       .momentum = options_.momentum,
-                       .gradient_scale = 1.0F / static_cast<float>(samplesPerStep())};
-    for (Replica& replica : replicas_)
-      loops_.sgd(replica.parameters.data(), replica.velocity.data(), replica.gradient.data(),
-                 replica.parameters.size(), step);
-  }
-
-  /// The accuracy on the whole test set; each replica scores its part.
-  double testAccuracy() {
-    std::int64_t correct = 0;
-    test_.start();
-    for (std::size_t local = 0; local < replicas_.size(); ++local) {
-      const auto replica = static_cast<int>(local);
-      while (const popdist::Tensors* batch = test_.next(replica))
-        correct += correctOf(replicas_[local], *batch);
-    }
-    context_.world().allReduceSum(std::span(&correct, 1));
-    return static_cast<double>(correct) / static_cast<double>(test_samples_);
-  }
-
-  /// Of the images that are there: they come first.
-  std::int64_t correctOf(const Replica& replica, const popdist::Tensors& batch) {
-    const auto weights = batch.get<float>(io::kWeightTensor);
-    const auto images = static_cast<std::size_t>(std::count(weights.begin(), weights.end(), 1.0F));
-    if (images == 0) return 0;
-    return network_
-        .evaluate(replica.parameters,
-                  {.features = batch.get<float>("image").first(options_.model.inputs() * images),
-                   .labels = batch.get<std::int32_t>("label").first(images)})
-        .correct;
-  }
-
-  void report(int epoch, double loss, double seconds, popdist::SimulatedTime pod_time,
+  void report(std::uint64_t epoch, const train::Progress& progress, popdist::SimulatedTime pod_time,
               popdist::SimulatedTime collective_time) {
-    const double accuracy = testAccuracy();
+    test_.start();
+    const double correct = trainer_.evaluate(test_).sum("correct");
     if (!isFirstInstance()) return;
-    const auto steps = static_cast<double>(stepsPerEpoch());
-    const double step_us = std::chrono::duration<double, std::micro>(pod_time).count() / steps;
-    const double share =
-        100.0 * static_cast<double>(collective_time.count()) / static_cast<double>(pod_time.count());
-    std::printf(
-        "epoch %d/%d: loss %.4f, test accuracy %.2f %%, %.0f samples/s; on %s: %.1f us per step, %.1f %% of "
-        "it all-reduce\n",
-        epoch + 1, options_.epochs, loss, 100.0 * accuracy,
-        steps * static_cast<double>(samplesPerStep()) / seconds, pod_.system().c_str(), step_us, share);
+    const auto updates = static_cast<double>(progress.updates);
+    const double samples = updates * static_cast<double>(samplesPerUpdate());
+    std::printf("epoch %d/%d: loss %.4f, test accuracy %.2f %%, %.0f samples/s", static_cast<int>(epoch) + 1,
+                options_.epochs, progress.sum("loss") / samples,
+                100.0 * correct / static_cast<double>(test_samples_), samples / progress.seconds.all);
+    if (pod_ != nullptr) {
+      const double step_us = std::chrono::duration<double, std::micro>(pod_time).count() / updates;
+      const double share =
+          100.0 * static_cast<double>(collective_time.count()) / static_cast<double>(pod_time.count());
+      std::printf("; on %s: %.1f us per step, %.1f %% of it all-reduce", pod_->pod().system().c_str(),
+                  step_us, share);
+    }
+    std::puts("");
     std::fflush(stdout);
   }
 
@@ -229,10 +177,12 @@ class Training {
   /// model.
   void save() const {
     const std::string partial = options_.output_model + ".partial";
-    const std::span<const float> weights = replicas_.front().parameters;
     std::ofstream file(partial, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(weights.data()),
-               static_cast<std::streamsize>(weights.size_bytes()));
+    const popdist::ConstTensorRefs parameters = trainer_.parameters();
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const auto bytes = parameters.bytes(i);
+      file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    }
     file.close();
     if (!file) throw std::runtime_error("cannot write " + partial);
     std::filesystem::rename(partial, options_.output_model);
@@ -240,17 +190,16 @@ class Training {
 
   popdist::Context& context_;
   const TrainingOptions& options_;
-  popdist::Pod pod_;
+  std::unique_ptr<train::Strategy> strategy_;
+  train::PopDistStrategy* pod_ = dynamic_cast<train::PopDistStrategy*>(strategy_.get());  // if it is one
   Isa isa_;
   Network network_;
-  Loops loops_;
   popdist::Shape image_;
   std::size_t test_samples_ = 0;
   io::Infeed training_;
   io::Infeed test_;
-  io::Outfeed losses_;
-  std::vector<Replica> replicas_;
-  std::size_t steps_done_ = 0;
+  train::Trainer trainer_;
+  std::optional<train::Checkpoints> checkpoints_;
 };
 
 }  // namespace

@@ -38,25 +38,26 @@ std::size_t DenseLayer::weightCount() const {
   return static_cast<std::size_t>(inputs_) * static_cast<std::size_t>(units_);
 }
 
-std::span<float> DenseLayer::forward(std::size_t batch, Floats parameters, Floats input) {
+std::span<float> DenseLayer::forward(std::size_t batch, const WeightsAndBias<const float>& parameters,
+                                     Floats input) {
   const std::span<float> output = firstOf(output_, batch * biasCount());
-  const Floats bias = parameters.subspan(weightCount());
   multiply({.rows = static_cast<int>(batch), .columns = units_, .inner = inputs_}, input.data(),
-           parameters.data(), output.data());
-  (relu_ ? loops_.addBiasRelu : loops_.addBias)(output.data(), bias.data(), batch, biasCount());
+           parameters.weights.data(), output.data());
+  (relu_ ? loops_.addBiasRelu : loops_.addBias)(output.data(), parameters.bias.data(), batch, biasCount());
   return output;
 }
 
-void DenseLayer::backward(std::size_t batch, Floats parameters, Floats input, std::span<float> d_output,
-                          std::span<float> gradient, std::span<float> d_input) {
+void DenseLayer::backward(std::size_t batch, const WeightsAndBias<const float>& parameters, Floats input,
+                          std::span<float> d_output, const WeightsAndBias<float>& gradient,
+                          std::span<float> d_input) {
   const int rows = static_cast<int>(batch);
   if (relu_) loops_.reluBackward(d_output.data(), output_.data(), d_output.size());
   multiply({.rows = inputs_, .columns = units_, .inner = rows, .a = Transposed::kYes, .adds = true},
-           input.data(), d_output.data(), gradient.data());
-  loops_.addColumnSums(gradient.subspan(weightCount()).data(), d_output.data(), batch, biasCount());
+           input.data(), d_output.data(), gradient.weights.data());
+  loops_.addColumnSums(gradient.bias.data(), d_output.data(), batch, biasCount());
   if (!d_input.empty())
     multiply({.rows = rows, .columns = inputs_, .inner = units_, .b = Transposed::kYes}, d_output.data(),
-             parameters.data(), d_input.data());
+             parameters.weights.data(), d_input.data());
 }
 
 ConvolutionLayer::ConvolutionLayer(const ConvolutionShape& shape, const Loops& loops)
@@ -86,29 +87,32 @@ PoolShape ConvolutionLayer::poolOf(std::size_t batch) const {
           .channels = shape_.filters};
 }
 
-std::span<float> ConvolutionLayer::forward(std::size_t batch, Floats parameters, Floats input) {
+std::span<float> ConvolutionLayer::forward(std::size_t batch, const WeightsAndBias<const float>& parameters,
+                                           Floats input) {
   const std::span<float> output = firstOf(output_, batch * outputsPerSample());
   const std::span<std::int32_t> winner = firstOf(winner_, output.size());
   forEachGroup(batch, [&](const Group& group) {
     const std::span<float> sums = firstOf(sums_, group.samples * pixels());
-    convolution_.forward(static_cast<int>(group.samples), group.of(input, batch).data(), parameters.data(),
-                         parameters.subspan(weightCount()).data(), sums.data());
+    convolution_.forward(static_cast<int>(group.samples), group.of(input, batch).data(),
+                         parameters.weights.data(), parameters.bias.data(), sums.data());
     loops_.reluMaxPool(poolOf(group.samples), sums.data(), group.of(output, batch).data(),
                        group.of(winner, batch).data());
   });
   return output;
 }
 
-void ConvolutionLayer::backward(std::size_t batch, Floats parameters, Floats input, std::span<float> d_output,
-                                std::span<float> gradient, std::span<float> d_input) {
+void ConvolutionLayer::backward(std::size_t batch, const WeightsAndBias<const float>& parameters,
+                                Floats input, std::span<float> d_output,
+                                const WeightsAndBias<float>& gradient, std::span<float> d_input) {
   const std::span<std::int32_t> winner = firstOf(winner_, d_output.size());
   forEachGroup(batch, [&](const Group& group) {
     const int samples = static_cast<int>(group.samples);
     loops_.reluMaxPoolBackward(poolOf(group.samples), group.of(d_output, batch).data(),
                                group.of(winner, batch).data(), sums_.data());
-    convolution_.backwardWeights(samples, group.of(input, batch).data(), sums_.data(), gradient.data(),
-                                 gradient.subspan(weightCount()).data());
+    convolution_.backwardWeights(samples, group.of(input, batch).data(), sums_.data(),
+                                 gradient.weights.data(), gradient.bias.data());
     if (!d_input.empty())
-      convolution_.backwardData(samples, sums_.data(), parameters.data(), group.of(d_input, batch).data());
+      convolution_.backwardData(samples, sums_.data(), parameters.weights.data(),
+                                group.of(d_input, batch).data());
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layers of a network. Each keeps what it computed forwards for the way back, and the gradient with
-// respect to its output. Spans of parameters and gradients are those of the layer: weights, then bias.
+// respect to its output.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,32 @@
 
 using Floats = std::span<const float>;
 
+/// Of one layer; or what is added to the gradients of both.
+template <typename T>
+struct WeightsAndBias {
+  std::span<T> weights;
+  std::span<T> bias;
+};
+
 class Layer {
  public:
   virtual ~Layer() = default;
 
   virtual std::size_t weightCount() const = 0;
   virtual std::size_t biasCount() const = 0;
-  std::size_t parameterCount() const { return weightCount() + biasCount(); }
+  /// Of the weights, as they lie in memory.
+  virtual std::vector<std::size_t> weightShape() const = 0;
   virtual std::size_t outputsPerSample() const = 0;
-  virtual int inputsPerOutput() const = 0;              ///< weights that a sum consists of
   virtual double multiplicationsPerSample() const = 0;  ///< of one product
 
   /// Returns batch x outputsPerSample(), in this layer's memory.
-  virtual std::span<float> forward(std::size_t batch, Floats parameters, Floats input) = 0;
+  virtual std::span<float> forward(std::size_t batch, const WeightsAndBias<const float>& parameters,
+                                   Floats input) = 0;
   /// `d_output` is the gradient with respect to the output of the last forward(); its values may be changed.
   /// Adds that of the parameters to `gradient`, and writes that of the input to `d_input` unless it is empty.
-  virtual void backward(std::size_t batch, Floats parameters, Floats input, std::span<float> d_output,
-                        std::span<float> gradient, std::span<float> d_input) = 0;
+  virtual void backward(std::size_t batch, const WeightsAndBias<const float>& parameters, Floats input,
+                        std::span<float> d_output, const WeightsAndBias<float>& gradient,
+                        std::span<float> d_input) = 0;
 };
 
 class DenseLayer final : public Layer {
@@ -40,12 +49,16 @@ class DenseLayer final : public Layer {
 
   std::size_t weightCount() const override;
   std::size_t biasCount() const override { return static_cast<std::size_t>(units_); }
+  std::vector<std::size_t> weightShape() const override {
+    return {static_cast<std::size_t>(inputs_), biasCount()};
+  }
   std::size_t outputsPerSample() const override { return biasCount(); }
-  int inputsPerOutput() const override { return inputs_; }
   double multiplicationsPerSample() const override { return static_cast<double>(weightCount()); }
-  std::span<float> forward(std::size_t batch, Floats parameters, Floats input) override;
-  void backward(std::size_t batch, Floats parameters, Floats input, std::span<float> d_output,
-                std::span<float> gradient, std::span<float> d_input) override;
+  std::span<float> forward(std::size_t batch, const WeightsAndBias<const float>& parameters,
+                           Floats input) override;
+  void backward(std::size_t batch, const WeightsAndBias<const float>& parameters, Floats input,
+                std::span<float> d_output, const WeightsAndBias<float>& gradient,
+                std::span<float> d_input) override;
 
  private:
   int inputs_, units_;
@@ -62,14 +75,19 @@ class ConvolutionLayer final : public Layer {
 
   std::size_t weightCount() const override;
   std::size_t biasCount() const override { return static_cast<std::size_t>(shape_.filters); }
+  std::vector<std::size_t> weightShape() const override {
+    return {3, 3, static_cast<std::size_t>(shape_.channels), biasCount()};
+  }
   std::size_t outputsPerSample() const override { return pixels() / 4; }
-  int inputsPerOutput() const override { return 9 * shape_.channels; }
   double multiplicationsPerSample() const override;
-  std::span<float> forward(std::size_t batch, Floats parameters, Floats input) override;
-  void backward(std::size_t batch, Floats parameters, Floats input, std::span<float> d_output,
-                std::span<float> gradient, std::span<float> d_input) override;
+  std::span<float> forward(std::size_t batch, const WeightsAndBias<const float>& parameters,
+                           Floats input) override;
+  void backward(std::size_t batch, const WeightsAndBias<const float>& parameters, Floats input,
+                std::span<float> d_output, const WeightsAndBias<float>& gradient,
+                std::span<float> d_input) override;
 
  private:
+  int inputsPerOutput() const { return 9 * shape_.channels; }
   std::size_t pixels() const;  ///< of all filters' outputs, before pooling
   PoolShape poolOf(std::size_t batch) const;
 

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
+#include <string>
+#include <type_traits>
 
 #include "layers.h"
 
@@ -67,29 +68,27 @@ std::optional<NetworkShape> networkNamed(std::string_view name) {
   return std::nullopt;
 }
 
+/// Those of layer number `layer`.
+template <typename Byte>
+auto ofLayer(std::size_t layer, const popdist::BasicTensorRefs<Byte>& all) {
+  using Float = std::conditional_t<std::is_const_v<Byte>, const float, float>;
+  return WeightsAndBias<Float>{all.template get<float>(2 * layer), all.template get<float>(2 * layer + 1)};
+}
+
 class Network::Impl {
  public:
   Impl(const NetworkShape& shape, const Loops& loops)
-      : sample_(shape.inputs()), loops_(loops), layers_(layersOf(shape, loops)) {
-    std::size_t begin = 0;
-    for (const auto& layer : layers_) {
-      begins_.push_back(begin);
-      begin += layer->parameterCount();
-    }
-    begins_.push_back(begin);
-  }
+      : sample_(shape.inputs()),
+        convolutions_(shape.blocks.size()),
+        loops_(loops),
+        layers_(layersOf(shape, loops)) {}
 
   std::size_t inputs() const { return sample_; }
-  std::size_t parameterCount() const { return begins_.back(); }
+  std::size_t convolutions() const { return convolutions_; }
   const std::vector<std::unique_ptr<Layer>>& layers() const { return layers_; }
 
-  template <typename Span>
-  Span ofLayer(std::size_t layer, Span all) const {
-    return all.subspan(begins_[layer], begins_[layer + 1] - begins_[layer]);
-  }
-
   /// Returns the probabilities, and keeps each layer's input for the way back.
-  std::span<float> forward(Floats parameters, const LabelledSamples& samples) {
+  std::span<float> forward(popdist::ConstTensorRefs parameters, const LabelledSamples& samples) {
     const std::size_t batch = samples.labels.size();
     inputs_.assign(1, samples.features);
     std::span<float> output;
@@ -102,12 +101,13 @@ class Network::Impl {
   }
 
   /// `d_output` belongs to the last layer.
-  void backward(std::size_t batch, Floats parameters, std::span<float> d_output, std::span<float> gradient) {
+  void backward(std::size_t batch, popdist::ConstTensorRefs parameters, std::span<float> d_output,
+                popdist::TensorRefs gradients) {
     for (std::size_t i = layers_.size(); i-- > 0;) {
       std::vector<float>& memory = d_inputs_[i % 2];
       if (i > 0) memory.resize(std::max(memory.size(), inputs_[i].size()));
       const std::span<float> d_input(memory.data(), i > 0 ? inputs_[i].size() : 0);
-      layers_[i]->backward(batch, ofLayer(i, parameters), inputs_[i], d_output, ofLayer(i, gradient),
+      layers_[i]->backward(batch, ofLayer(i, parameters), inputs_[i], d_output, ofLayer(i, gradients),
                            d_input);
       d_output = d_input;
     }
@@ -115,11 +115,11 @@ class Network::Impl {
 
  private:
   std::size_t sample_;  ///< pixels of one
+  std::size_t convolutions_;
   Loops loops_;
   std::vector<std::unique_ptr<Layer>> layers_;
-  std::vector<std::size_t> begins_;  ///< of each layer's parameters, and the end
-  std::vector<Floats> inputs_;       ///< of each layer, and the last one's output
-  std::vector<float> d_inputs_[2];   ///< of a layer and of the one behind it
+  std::vector<Floats> inputs_;      ///< of each layer, and the last one's output
+  std::vector<float> d_inputs_[2];  ///< of a layer and of the one behind it
 };
 
 Network::Network(const NetworkShape& shape, Isa isa) {
@@ -128,8 +128,15 @@ Network::Network(const NetworkShape& shape, Isa isa) {
 }
 Network::~Network() = default;
 
-std::size_t Network::parameterCount() const {
-  return impl_->parameterCount();
+popdist::train::Parameters Network::parameters() const {
+  popdist::train::Parameters parameters;
+  for (std::size_t i = 0; i < impl_->layers().size(); ++i) {
+    const Layer& layer = *impl_->layers()[i];
+    const std::string name = (i < impl_->convolutions() ? "convolution" : "dense") + std::to_string(i + 1);
+    parameters.add(name + ".weight", layer.weightShape(), popdist::train::heUniform());
+    parameters.add(name + ".bias", {layer.biasCount()});
+  }
+  return parameters;
 }
 
 double Network::flopsPerSample() const {
@@ -138,37 +145,27 @@ double Network::flopsPerSample() const {
   return sum;
 }
 
-void Network::initialise(std::span<float> parameters, std::uint64_t seed) const {
-  std::mt19937_64 random(seed);
-  std::fill(parameters.begin(), parameters.end(), 0.0F);
-  for (std::size_t i = 0; i < impl_->layers().size(); ++i) {
-    const Layer& layer = *impl_->layers()[i];
-    const float limit = std::sqrt(6.0F / static_cast<float>(layer.inputsPerOutput()));  // He, uniform
-    for (float& weight : impl_->ofLayer(i, parameters).first(layer.weightCount()))
-      weight = limit * (static_cast<float>(random() >> 40) * 0x1.0p-23F - 1.0F);
-  }
-}
-
 void Network::prepare(std::size_t samples) {
-  const std::vector<float> parameters(parameterCount());
-  std::vector<float> gradient(parameterCount());
+  const popdist::Tensors values(parameters().spec());
+  popdist::Tensors gradients(parameters().spec());
   const std::vector<float> features(samples * impl_->inputs());
   const std::vector<std::int32_t> labels(samples);
-  accumulateGradient(parameters, {.features = features, .labels = labels}, gradient);
+  accumulateGradients(values, {.features = features, .labels = labels}, 1, gradients.refs());
 }
 
-Score Network::evaluate(std::span<const float> parameters, const LabelledSamples& samples) {
+Score Network::evaluate(popdist::ConstTensorRefs parameters, const LabelledSamples& samples) {
   return scoreOf(impl_->forward(parameters, samples), samples.labels);
 }
 
-Score Network::accumulateGradient(std::span<const float> parameters, const LabelledSamples& samples,
-                                  std::span<float> gradient) {
+Score Network::accumulateGradients(popdist::ConstTensorRefs parameters, const LabelledSamples& samples,
+                                   float factor, popdist::TensorRefs gradients) {
   const std::span<float> probabilities = impl_->forward(parameters, samples);
   const Score score = scoreOf(probabilities, samples.labels);
   // The gradient of softmax and cross-entropy together, in place.
   const std::size_t classes = probabilities.size() / samples.labels.size();
   for (std::size_t sample = 0; sample < samples.labels.size(); ++sample)
     probabilities[sample * classes + static_cast<std::size_t>(samples.labels[sample])] -= 1.0F;
-  impl_->backward(samples.labels.size(), parameters, probabilities, gradient);
+  for (float& each : probabilities) each *= factor;
+  impl_->backward(samples.labels.size(), parameters, probabilities, gradients);
   return score;
 }

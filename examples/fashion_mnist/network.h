@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks that classify images: blocks of convolution, ReLU and pooling, then dense layers with ReLU between
-// them, softmax and cross-entropy. All parameters lie in one vector, so that one all-reduce carries the whole
-// gradient.
+// them, softmax and cross-entropy.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <popdist/popdist.hpp>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -54,21 +54,20 @@ class Network {
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
-  std::size_t parameterCount() const;
+  /// Two for each layer, in their order: such as "convolution1.weight", "convolution1.bias", "dense2.weight".
+  popdist::train::Parameters parameters() const;
   /// Floating-point operations of forward and backward pass for one sample: 2 for each multiply-add.
   double flopsPerSample() const;
-
-  /// Random weights, zero biases; reproducible from `seed`.
-  void initialise(std::span<float> parameters, std::uint64_t seed) const;
 
   /// Lets oneDNN compile what it needs for so many samples, which takes up to 0.1 s: otherwise the first call
   /// does.
   void prepare(std::size_t samples);
 
-  Score evaluate(std::span<const float> parameters, const LabelledSamples& samples);
-  /// The same, and adds the gradient of loss_sum to `gradient`.
-  Score accumulateGradient(std::span<const float> parameters, const LabelledSamples& samples,
-                           std::span<float> gradient);
+  /// `parameters`, and gradients, are as parameters() says.
+  Score evaluate(popdist::ConstTensorRefs parameters, const LabelledSamples& samples);
+  /// The same, and adds the gradient of factor · loss_sum to `gradients`.
+  Score accumulateGradients(popdist::ConstTensorRefs parameters, const LabelledSamples& samples, float factor,
+                            popdist::TensorRefs gradients);
 
  private:
   class Impl;

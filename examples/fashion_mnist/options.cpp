@@ -17,8 +17,11 @@ constexpr const char* kHelp =
     "  --epochs N            (3)\n"
     "  --micro-batch N       samples that a replica processes at once (16)\n"
     "  --accumulation N      micro batches per weight update (2)\n"
-    "  --learning-rate X     at the start; falls to zero (0.1; small-cnn: 0.07)\n"
+    "  --optimizer NAME      momentum or adam (momentum)\n"
+    "  --learning-rate X     at the start; falls to zero (0.1; small-cnn: 0.07; adam: 0.001)\n"
     "  --momentum X          (0.9)\n"
+    "  --strategy NAME       popdist, multiworker, horovod, hpu or single (popdist)\n"
+    "  --checkpoints DIR     where the training is saved after each epoch, and goes on from\n"
     "  --seed N              (42)\n"
     "  --isa NAME            instruction set: baseline, avx2, avx512 (the best that all instances have)\n"
     "N is a whole number from 1 to 1000000, that of --seed from 0; X is from 0 to 10.\n";
@@ -52,6 +55,11 @@ NetworkShape network(const char* name) {
   return *shape;
 }
 
+bool isAdam(const std::string& name) {
+  if (name != "adam" && name != "momentum") mistake("--optimizer: '" + name + "' is not momentum or adam");
+  return name == "adam";
+}
+
 Isa instructionSet(const char* name) {
   const std::optional<Isa> isa = isaNamed(name);
   if (!isa) mistake(std::string("--isa: '") + name + "' is not baseline, avx2 or avx512");
@@ -67,6 +75,7 @@ TrainingOptions parseOptions(int argc, char** argv) {
       {"data", 1, nullptr, 'd'},        {"output-model", 1, nullptr, 'o'}, {"epochs", 1, nullptr, 'e'},
       {"micro-batch", 1, nullptr, 'b'}, {"accumulation", 1, nullptr, 'a'}, {"learning-rate", 1, nullptr, 'l'},
       {"momentum", 1, nullptr, 'm'},    {"seed", 1, nullptr, 's'},         {"isa", 1, nullptr, 'i'},
+      {"optimizer", 1, nullptr, 'p'},   {"strategy", 1, nullptr, 't'},     {"checkpoints", 1, nullptr, 'c'},
       {"model", 1, nullptr, 'n'},       {"help", 0, nullptr, 'h'},         {nullptr, 0, nullptr, 0}};
   TrainingOptions options;
   for (int found = 0; (found = getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
@@ -76,6 +85,15 @@ TrainingOptions parseOptions(int argc, char** argv) {
         break;
       case 'd':
         options.data = optarg;
+        break;
+      case 'p':
+        options.adam = isAdam(optarg);
+        break;
+      case 't':
+        options.strategy = optarg;
+        break;
+      case 'c':
+        options.checkpoints = optarg;
         break;
       case 'o':
         options.output_model = optarg;

@@ -18,6 +18,9 @@ struct TrainingOptions {
   int accumulation = 2;                ///< micro batches per weight update
   std::optional<float> learning_rate;  ///< none: the model's
   float momentum = 0.9F;
+  bool adam = false;                 ///< in place of momentum
+  std::string strategy = "popdist";  ///< a name of train::strategyNamed
+  std::string checkpoints;           ///< directory; empty: none are written
   std::uint64_t seed = 42;
   std::optional<Isa> isa;  ///< none: the best that all instances have
 };

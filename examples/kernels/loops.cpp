@@ -143,13 +143,6 @@ void reluMaxPoolBackward(const PoolShape& shape, const float* d_output, const st
   unpoolPixels<0>(shape, d_output, winner, d_input);
 }
 
-void sgd(float* weights, float* velocity, const float* gradient, std::size_t count, const SgdStep& step) {
-  for (std::size_t i = 0; i < count; ++i) {
-    velocity[i] = step.momentum * velocity[i] + step.gradient_scale * gradient[i];
-    weights[i] -= step.learning_rate * velocity[i];
-  }
-}
-
 }  // namespace
 
 Loops loops() {
@@ -159,8 +152,7 @@ Loops loops() {
           .addColumnSums = addColumnSums,
           .softmax = softmax,
           .reluMaxPool = reluMaxPool,
-          .reluMaxPoolBackward = reluMaxPoolBackward,
-          .sgd = sgd};
+          .reluMaxPoolBackward = reluMaxPoolBackward};
 }
 
 }  // namespace ISA

@@ -18,13 +18,6 @@ struct PoolShape {
   int batch, height, width, channels;
 };
 
-/// velocity = momentum * velocity + gradient_scale * gradient; weights -= learning_rate * velocity.
-struct SgdStep {
-  float learning_rate;
-  float momentum;
-  float gradient_scale;
-};
-
 struct Loops {
   /// rows[i][j] += bias[j]
   void (*addBias)(float* rows, const float* bias, std::size_t count, std::size_t width);
@@ -43,8 +36,6 @@ struct Loops {
   /// d_input = d_output where it was the winner, else 0.
   void (*reluMaxPoolBackward)(const PoolShape& shape, const float* d_output, const std::int32_t* winner,
                               float* d_input);
-
-  void (*sgd)(float* weights, float* velocity, const float* gradient, std::size_t count, const SgdStep& step);
 };
 
 Loops loopsOf(Isa isa);

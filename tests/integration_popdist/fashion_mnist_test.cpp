@@ -2,6 +2,7 @@
 // The example: trains to the same weights however its replicas are split over instances, and trains well.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -131,6 +132,48 @@ TEST_F(FashionMnistExample, TakesZeroAsASeed) {
   EXPECT_EQ(modelOf(1, {"--seed", "0"}).size(), kParameters * sizeof(float));
 }
 
+// What is left of a training that was killed in its second epoch; and another split goes on.
+TEST_F(FashionMnistExample, GoesOnFromItsCheckpointsOnAnotherSplitToTheSameBytes) {
+  const TempDir saved;
+  const std::vector<std::string> options{"--epochs", "3", "--optimizer", "adam"};
+  const Bytes whole = modelOf(2, options);
+  std::vector<std::string> saving = options;
+  saving.insert(saving.end(), {"--checkpoints", saved.path()});
+  EXPECT_TRUE(modelOf(1, saving) == whole);
+  std::vector<std::filesystem::path> steps;
+  for (const auto& each : std::filesystem::directory_iterator(saved.path()))
+    if (each.is_directory()) steps.push_back(each.path());
+  std::sort(steps.begin(), steps.end());
+  ASSERT_EQ(steps.size(), 3U);
+  std::filesystem::remove_all(steps[1]);
+  std::filesystem::remove_all(steps[2]);
+  EXPECT_TRUE(modelOf(4, saving) == whole);
+}
+
+TEST_F(FashionMnistExample, TrainsWithEveryStrategy) {
+  for (const char* strategy : {"popdist", "multiworker", "horovod"})
+    EXPECT_EQ(modelOf(2, {"--strategy", strategy}).size(), kParameters * sizeof(float)) << strategy;
+  EXPECT_EQ(modelOf(4, {"--strategy", "hpu"}).size(), kParameters * sizeof(float));
+  EXPECT_EQ(modelOf(1, {"--strategy", "single"}).size(), kParameters * sizeof(float));
+}
+
+TEST_F(FashionMnistExample, OfAPipelineGivesTheSameForEveryScheduleAndSplit) {
+  const auto linesWith = [&](int instances, const std::vector<std::string>& options) {
+    std::vector<std::string> program{
+        "--ipus-per-replica", "4", FASHION_PIPELINE_PATH, "--data", data_->directory(), "--epochs", "1"};
+    program.insert(program.end(), options.begin(), options.end());
+    const Outcome outcome = train(instances, program);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const std::size_t at = outcome.out.rfind("loss ");
+    return at == std::string::npos ? outcome.out : outcome.out.substr(at, outcome.out.find(" %", at) - at);
+  };
+  const std::string expected = linesWith(1, {});
+  EXPECT_NE(expected.find("test accuracy"), std::string::npos) << expected;
+  EXPECT_EQ(linesWith(2, {"--schedule", "interleaved"}), expected);
+  EXPECT_EQ(linesWith(4, {"--schedule", "sequential"}), expected);
+  EXPECT_EQ(linesWith(2, {"--recompute"}), expected);
+}
+
 struct Mistake {
   std::vector<std::string> arguments;
   int exit_code;
@@ -143,6 +186,8 @@ TEST_F(FashionMnistExample, NamesTheOptionThatIsWrong) {
       {{"foo"}, 2, "unexpected argument 'foo'"},
       {{"--epochs", "0"}, 2, "--epochs: '0' is not a whole number from 1 to 1000000"},
       {{"--seed", "-1"}, 2, "--seed: '-1' is not a whole number from 0 to 1000000"},
+      {{"--optimizer", "lars"}, 2, "--optimizer: 'lars' is not momentum or adam"},
+      {{"--strategy", "mirrored"}, 1, "there is no strategy 'mirrored', expected popdist, multiworker"},
       {{"--model", "gpt"}, 2, "--model: 'gpt' is not mlp, cnn or small-cnn"},
       {{"--isa", "sse9"}, 2, "--isa: 'sse9' is not baseline, avx2 or avx512"},
       {{"--momentum", "x"}, 2, "--momentum: 'x' is not a number from 0 to 10"},

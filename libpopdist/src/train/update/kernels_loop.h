@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops, to be compiled for one instruction set: the including file's flags decide.
+// The loops, to be compiled for one instruction set: the including file's flags decide. No inline function of
+// a library is called: the linker might keep this instruction set's copy for all.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -48,7 +47,7 @@ void adamLoop(float* __restrict update, float* __restrict m, float* __restrict v
     const float gradient = update[i];
     m[i] = f.beta1 * m[i] + f.rest1 * gradient;
     v[i] = f.beta2 * v[i] + f.rest2 * (gradient * gradient);
-    update[i] = m[i] * f.correction1 / (std::sqrt(v[i] * f.correction2) + f.epsilon);
+    update[i] = m[i] * f.correction1 / (__builtin_sqrtf(v[i] * f.correction2) + f.epsilon);
   }
 }
 
@@ -78,7 +77,8 @@ bool finiteLoop(const float* values, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     std::uint32_t bits;
     std::memcpy(&bits, values + i, sizeof bits);
-    largest = std::max(largest, bits & 0x7fffffffU);
+    bits &= 0x7fffffffU;
+    largest = bits > largest ? bits : largest;
   }
   return largest < 0x7f800000U;
 }

@@ -51,9 +51,10 @@ TEST(ShareOf, CutsPiecesOfPieces) {
 }
 
 TEST(ShareOf, RefusesMembersThatAreNotThere) {
-  expectError([] { shareOf({}, 2, 2); }, ErrorCode::kInvalidArgument, "no member 2 of 2");
-  expectError([] { shareOf({}, -1, 2); }, ErrorCode::kInvalidArgument, "no member -1");
-  EXPECT_TRUE(shareOf({}, 0, 1).empty());
+  expectError([] { shareOf(std::span<const Piece>(), 2, 2); }, ErrorCode::kInvalidArgument,
+              "no member 2 of 2");
+  expectError([] { shareOf(std::span<const Piece>(), -1, 2); }, ErrorCode::kInvalidArgument, "no member -1");
+  EXPECT_TRUE(shareOf(std::span<const Piece>(), 0, 1).empty());
 }
 
 TEST(PartOf, RefusesWhatLiesOutsideOfTheTensor) {

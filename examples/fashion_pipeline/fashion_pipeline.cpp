@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network in four stages, each on an IPU of its replica, trained by Adam whose state the replicas share.
+//
+//   poprun --num-instances 2 --num-replicas 2 --ipus-per-replica 4 fashion_pipeline --schedule interleaved
+//
+// Prints what the pipeline is, what each IPU would keep, and how a run goes on the Pod; --svg draws it. The
+// weights are the same, to the bit, for every schedule and every split of the replicas over instances.
+#include <getopt.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <popdist/popdist.hpp>
+#include <string>
+
+#include "data.h"
+#include "isa.h"
+#include "stages.h"
+
+namespace {
+
+namespace io = popdist::io;
+namespace train = popdist::train;
+
+constexpr std::size_t kMicroBatch = 16;
+constexpr int kAccumulation = 16;  // micro-batches of an update: a multiple of 8, see --schedule grouped
+constexpr double kFlopsPerSecond = 18.75e12;  // of an IPU: 0.3 of a GC200's peak in fp32
+
+struct Options {
+  std::string data = "/usr/share/datasets/fashion-mnist";
+  train::ScheduleKind schedule = train::ScheduleKind::kGrouped;
+  bool recompute = false;
+  int epochs = 2;
+  std::string svg;
+};
+
+[[noreturn]] void stop(const std::string& message) {
+  std::fprintf(stderr, "fashion_pipeline: %s\n", message.c_str());
+  std::exit(2);
+}
+
+train::ScheduleKind scheduleNamed(const std::string& name) {
+  if (name == "grouped") return train::ScheduleKind::kGrouped;
+  if (name == "interleaved") return train::ScheduleKind::kInterleaved;
+  if (name == "sequential") return train::ScheduleKind::kSequential;
+  stop("--schedule: '" + name + "' is not grouped, interleaved or sequential");
+}
+
+int epochsFrom(const char* text) {
+  char* end = nullptr;
+  const long epochs = std::strtol(text, &end, 10);
+  if (*text == '\0' || *end != '\0' || epochs < 1 || epochs > 1000)
+    stop("--epochs: '" + std::string(text) + "' is not a whole number from 1 to 1000");
+  return static_cast<int>(epochs);
+}
+
+Options parse(int argc, char** argv) {
+  static const option kOptions[] = {{"data", 1, nullptr, 'd'},   {"schedule", 1, nullptr, 's'},
+                                    {"epochs", 1, nullptr, 'e'}, {"recompute", 0, nullptr, 'r'},
+                                    {"svg", 1, nullptr, 'v'},    {"help", 0, nullptr, 'h'},
+                                    {nullptr, 0, nullptr, 0}};
+  Options options;
+  for (int found = 0; (found = getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
+    if (found == 'd') options.data = optarg;
+    if (found == 's') options.schedule = scheduleNamed(optarg);
+    if (found == 'e') options.epochs = epochsFrom(optarg);
+    if (found == 'r') options.recompute = true;
+    if (found == 'v') options.svg = optarg;
+    if (found == 'h') {
+      std::puts(
+          "Trains a pipeline of four stages on Fashion-MNIST.\n"
+          "  --schedule NAME  grouped, interleaved or sequential (grouped)\n"
+          "  --recompute      activations are computed again in the backward pass\n"
+          "  --epochs N       (2)\n"
+          "  --svg FILE       where a drawing of the schedule goes\n"
+          "  --data DIR       with the four IDX files (default: Debian's dataset-fashion-mnist)");
+      std::exit(0);
+    }
+    if (found == '?') std::exit(2);  // getopt_long has said why
+  }
+  if (optind < argc) stop(std::string("unexpected argument '") + argv[optind] + "'");
+  return options;
+}
+
+double sumOf(const popdist::Tensors& sent, const char* name) {
+  double sum = 0;
+  for (const float each : sent.get<float>(name)) sum += static_cast<double>(each);
+  return sum;
+}
+
+/// Of all instances: the loss and the correct answers of what the outfeed has got.
+std::pair<double, double> score(train::Strategy& strategy, io::Outfeed& outfeed) {
+  const popdist::Tensors sent = outfeed.dequeue();
+  double sums[] = {sumOf(sent, "loss"), sumOf(sent, "correct")};
+  strategy.reduce(sums);
+  return {sums[0], sums[1]};
+}
+
+void describe(const train::Parameters& parameters, const train::Optimizer& optimizer,
+              const train::PipelineProgram& program, int replicas, const std::string& svg) {
+  const train::Pipeline pipeline(program.pipeline);
+  std::puts(pipeline.describe().c_str());
+  std::puts(train::planMemory(parameters, optimizer,
+                              {.accumulation = {.count = kAccumulation},
+                               .replicas = replicas,
+                               .replicas_per_state = replicas,
+                               .ipus_per_replica = 4,
+                               .activation_bytes = pipeline.storedBytes() / 4})
+                .text()
+                .c_str());
+  const train::Simulation run = simulate(pipeline.schedule(), *program.times);
+  std::printf("a run takes %.1f us on the Pod, %.0f %% of it idle\n\n",
+              std::chrono::duration<double, std::micro>(run.total).count(), 100 * run.bubble);
+  if (!svg.empty()) writeSvg(pipeline.schedule(), run, svg);
+}
+
+void run(popdist::Context& context, const Options& options) {
+  const bool first = context.instanceIndex() == 0;
+  auto isa = static_cast<int>(bestIsa());
+  context.world().allReduce(std::span(&isa, 1), popdist::Operator::kMin);
+
+  train::PopDistStrategy strategy(context);
+  const int replicas = strategy.numReplicas();
+  io::Infeed training =
+      feedReplicas(context, readPart(options.data, "train", 10).shuffle(42).batch(kMicroBatch));
+  io::Infeed test = feedReplicas(context, readPart(options.data, "t10k", 10).batch(kMicroBatch));
+  const std::uint64_t updates = *training.steps() / kAccumulation;
+  io::Outfeed outfeed({.replicas = context.numLocalReplicas(),
+                       .buffer_depth = std::max(updates * kAccumulation, *test.steps())});
+
+  train::Parameters parameters;
+  train::PipelineProgram program{.outfeed = &outfeed, .times = timesOfStages(kMicroBatch, kFlopsPerSecond)};
+  const float factor = 1.0F / static_cast<float>(kMicroBatch * kAccumulation);
+  program.pipeline.stages = fourStages(parameters, kMicroBatch, factor, static_cast<Isa>(isa));
+  program.pipeline.parameters = parameters.spec();
+  program.pipeline.inputs = training.spec();
+  program.pipeline.schedule = options.schedule;
+  program.pipeline.gradient_accumulation_count = kAccumulation;
+  program.pipeline.recompute = options.recompute;
+  program.pipeline.loss = "loss";
+  const train::Optimizer optimizer =
+      train::adam({.rate = train::linearToZero(3e-3, updates * static_cast<std::uint64_t>(options.epochs))});
+  if (first) describe(parameters, optimizer, program, replicas, options.svg);
+
+  train::Trainer trainer(strategy, parameters, program, optimizer,
+                         {.replicas_per_optimizer_state = replicas});
+  trainer.initialise(42);
+  for (int epoch = 0; epoch < options.epochs; ++epoch) {
+    training.start({.epoch = static_cast<std::uint64_t>(epoch)});
+    const train::Progress progress = trainer.run(training, updates);
+    const double loss = score(strategy, outfeed).first;
+    test.start();
+    const double tested = static_cast<double>(trainer.evaluate(test).micro_batches * kMicroBatch);
+    const double correct = score(strategy, outfeed).second;
+    const double samples = static_cast<double>(progress.micro_batches * kMicroBatch);
+    if (first)
+      std::printf("epoch %d/%d: loss %.4f, test accuracy %.2f %%, %.0f samples/s\n", epoch + 1,
+                  options.epochs, loss / samples, 100 * correct / tested, samples / progress.seconds.all);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  const popdist::FlushDenormals flush;  // before any thread
+  try {
+    run(popdist::Context::fromEnvironment(), options);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "fashion_pipeline: %s\n", error.what());
+    return 1;
+  }
+}
