@@ -171,6 +171,7 @@ Loops measureLoops(const std::string& directory) {
       if (instance != 0) return;
       loops.without.push_back(without);
       loops.with.push_back(with);
+      record(JsonLine("loop").add("steps_per_s_without", without).add("steps_per_s_with", with));
     });
     std::filesystem::remove_all(directory + "/loop" + std::to_string(round));
   }

@@ -22,7 +22,7 @@ void FeedQueue::start(Position position) {
 }
 
 void FeedQueue::begin(std::unique_lock<std::mutex>& lock, Position position) {
-  const Extent known = is_sequence_ ? std::nullopt : node_.extent();
+  const std::uint64_t elements = is_sequence_ ? kEndless : node_.extent().value_or(kEndless);
   is_started_ = false;
   cancelled_ = true;
   for_start_.wait(lock, [&] { return claims_in_hand_ == 0; });
@@ -30,7 +30,7 @@ void FeedQueue::begin(std::unique_lock<std::mutex>& lock, Position position) {
   is_started_ = true;
   epoch_ = position.epoch;
   elements_read_ = position.step * lanes_.size();
-  end_ = known && *known != kEndless ? *known / lanes_.size() : kEndless;
+  end_ = elements != kEndless ? elements / lanes_.size() : kEndless;
   for (Lane& lane : lanes_) {
     lane.taken = lane.claimed = position.step;
     lane.failed_at.reset();

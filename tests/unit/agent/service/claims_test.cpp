@@ -56,7 +56,7 @@ TEST(SecurityPage, NamesTestsThatExist) {
 }
 
 TEST(TrainingRowsPage, NamesTestsThatExist) {
-  expectTested("training_rows.md", 65);
+  expectTested("training_rows.md", 110);
 }
 
 TEST(ClusterFailuresPage, NamesTestsThatExist) {
