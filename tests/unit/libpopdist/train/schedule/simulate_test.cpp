@@ -129,7 +129,8 @@ TEST(Simulate, RecomputingCostsForwards) {
   EXPECT_GT(simulated(Schedule(options), 1000, 2000), (16 + 3) * 3000);
 }
 
-// 32 micro-batches on two IPUs: one pipeline, or two replicas with 16 each that hold both stages on their one IPU.
+// 32 micro-batches on two IPUs: one pipeline, or two replicas with 16 each that hold both stages on their one
+// IPU.
 TEST(Simulate, SaysWhetherAPipelineOrReplicasAreQuicker) {
   ScheduleOptions replica = optionsOf(ScheduleKind::kSequential, 2, 16);
   replica.device_mapping = {0, 0};
