@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// CRC-32C (Castagnoli), the checksum of iSCSI, ext4 and TFRecord files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace pop {
+
+/// Of `bytes` that follow others whose checksum is `before`. The CPU's instruction where it has one (8 GB/s
+/// and more), else tables.
+std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before = 0);
+
+/// By tables, on any CPU: for tests.
+std::uint32_t crc32cByTables(std::span<const std::byte> bytes, std::uint32_t before = 0);
+
+}  // namespace pop
