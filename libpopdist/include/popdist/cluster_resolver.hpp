@@ -3,11 +3,13 @@
 // TF_CONFIG, from the program itself, or from poprun. docs/guide/started_by_hand.md shows it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "popdist/error.hpp"
+#include "popdist/context.hpp"
 
 namespace popdist::train {
 
@@ -95,5 +97,41 @@ std::string setTfConfig(int worker_index, int num_workers, int base_port = 3737)
 /// Throws popdist_error kFailedPrecondition if there are two: `given` (other than a TfConfigResolver) and
 /// TF_CONFIG, or `given` (other than a PoprunResolver) and poprun. And what resolve() throws.
 Cluster resolveCluster(const ClusterResolver* given = nullptr);
+
+/// How instances find each other. The same in all of them, except `timeout`.
+struct ClusterOptions {
+  /// How long each waits for the others, which may start in any order.
+  std::chrono::milliseconds timeout{60'000};
+  int replicas_per_instance = 1;
+  int ipus_per_replica = 1;
+};
+
+/// The context of this process in `cluster`: instance `cluster.instanceIndex()` of `cluster.size()`. Every
+/// instance calls it. Instance 0 listens at its own address; the others connect to it, and keep theirs
+/// reserved. From then on everything is as in a job of poprun over hosts, with each instance on a host of its
+/// own: Context, communicators, Pods, the backend of POPDIST_BACKEND. See the guide for what is not
+/// encrypted.
+///
+/// An instance that ends without destroying its context, or while an exception passes, has failed for the
+/// others: they get kUnavailable with its index. Context::abort ends the processes of all instances. When
+/// instance 0 has ended, what was put stays readable, and no further fence opens.
+///
+/// An evaluator, or a cluster without workers, gets a context of one instance; an evaluator's is offline, so
+/// that it attaches to no IPU.
+///
+/// Throws popdist_error:
+///   kInvalidArgument     the cluster or the options contradict themselves
+///   kDeadlineExceeded    instances did not come in time; what() names them, peer() is the first
+///   kUnavailable         an instance has ended
+///   kAlreadyExists       an own port is in use, or another process is this instance
+///   kFailedPrecondition  the own address is not of this host; instances have different lists, options or
+///                        versions; poprun started this process
+/// and the errors of registerBackend, for POPDIST_BACKEND.
+std::unique_ptr<Context> contextOf(const Cluster& cluster, const ClusterOptions& options = {});
+
+/// The same for whoever started the process: Context::fromEnvironment() in a process of poprun, and
+/// contextOf(resolveCluster(given)) in others. Hold it as long as anything uses it.
+std::shared_ptr<Context> contextFor(const ClusterResolver* given = nullptr,
+                                    const ClusterOptions& options = {});
 
 }  // namespace popdist::train
