@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "popdist/context.hpp"
+#include "popdist/error.hpp"
 
 namespace popdist::train {
 
