@@ -23,15 +23,15 @@ void expectTogether(std::vector<HandStarted> processes) {
   }
 }
 
-class HandStartedCluster : public ::testing::TestWithParam<int> {};
+class StartedByHandInSizes : public ::testing::TestWithParam<int> {};
 
-TEST_P(HandStartedCluster, FencesPutsAndReducesTogether) {
+TEST_P(StartedByHandInSizes, FencesPutsAndReducesTogether) {
   expectTogether(startAll(freeAddresses(GetParam()), kTogether));
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, HandStartedCluster, ::testing::Values(1, 2, 4));
+INSTANTIATE_TEST_SUITE_P(Sizes, StartedByHandInSizes, ::testing::Values(1, 2, 4));
 
-TEST(HandStartedCluster2, StartsInAnyOrder) {
+TEST(StartedByHand, StartsInAnyOrder) {
   const std::vector<std::string> workers = freeAddresses(3);
   std::vector<HandStarted> processes;
   for (const int index : {2, 1, 0}) {
@@ -41,7 +41,7 @@ TEST(HandStartedCluster2, StartsInAnyOrder) {
                                           std::make_move_iterator(processes.rend())));
 }
 
-TEST(HandStartedCluster2, ChiefIsInstanceZero) {
+TEST(StartedByHand, ChiefIsInstanceZero) {
   const std::vector<std::string> workers = freeAddresses(2);
   const std::string cluster = R"({"worker":[")" + workers[0] + R"("],"chief":[")" + workers[1] + R"("]})";
   std::vector<HandStarted> processes;
@@ -50,23 +50,23 @@ TEST(HandStartedCluster2, ChiefIsInstanceZero) {
   expectTogether(std::move(processes));
 }
 
-TEST(HandStartedCluster2, EvaluatorIsAloneAndAttachesToNothing) {
+TEST(StartedByHand, EvaluatorIsAloneAndAttachesToNothing) {
   const std::string cluster = R"({"worker":["127.0.0.1:1","127.0.0.1:2"]})";
   HandStarted evaluator({"who", "1000"}, {{"TF_CONFIG", tfConfigOf(cluster, "evaluator", 0)}});
   EXPECT_EQ(evaluator.wait(), 0);
   EXPECT_THAT(evaluator.out(), HasSubstr("0 of 1, offline 1"));
 }
 
-TEST(HandStartedCluster2, WithoutTfConfigAProcessIsAlone) {
+TEST(StartedByHand, WithoutTfConfigAProcessIsAlone) {
   HandStarted alone({"together", "1000"}, {});
   EXPECT_EQ(alone.wait(), 0) << alone.out();
 }
 
-TEST(HandStartedCluster2, RunsOnTheRingOfGrpc) {
+TEST(StartedByHand, RunsOnTheRingOfGrpc) {
   expectTogether(startAll(freeAddresses(3), kTogether, {{"POPDIST_BACKEND", "grpc"}}));
 }
 
-TEST(HandStartedCluster2, RunsOnIpv6AndOnNames) {
+TEST(StartedByHand, RunsOnIpv6AndOnNames) {
   const std::vector<int> ports = freePorts(2);
   expectTogether(
       startAll({"[::1]:" + std::to_string(ports[0]), "[::1]:" + std::to_string(ports[1])}, kTogether));
@@ -74,7 +74,7 @@ TEST(HandStartedCluster2, RunsOnIpv6AndOnNames) {
                           kTogether));
 }
 
-TEST(HandStartedCluster2, ForkedChildIsRefusedAndHarmsNobody) {
+TEST(StartedByHand, ForkedChildIsRefusedAndHarmsNobody) {
   std::vector<HandStarted> processes = startAll(freeAddresses(2), {"forked", "20000"});
   for (HandStarted& each : processes) {
     EXPECT_EQ(each.wait(), 0) << each.out();

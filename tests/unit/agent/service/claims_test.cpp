@@ -56,7 +56,7 @@ TEST(SecurityPage, NamesTestsThatExist) {
 }
 
 TEST(TrainingRowsPage, NamesTestsThatExist) {
-  expectTested("training_rows.md", 38);
+  expectTested("training_rows.md", 48);
 }
 
 TEST(ClusterFailuresPage, NamesTestsThatExist) {
