@@ -35,6 +35,10 @@ struct Joined {
   std::unique_ptr<Server> server;  ///< of instance 0
 };
 
+/// Between the word that the job ends and the end of this process: to others that have not heard it yet,
+/// closed connections would look like a crash.
+inline constexpr int kAbortSettles_ms = 100;
+
 class ClusterLink final : public context::Link {
  public:
   /// `joined` is the connection of `instance`. kResourceExhausted: no memory can be mapped, or no thread
