@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/integration_popdist/cluster/hand_started.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,6 +31,11 @@ std::vector<std::string> environmentWith(const HandStarted::Variables& variables
   return all;
 }
 
+std::vector<std::string> childWith(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), CLUSTER_CHILD_PATH);
+  return arguments;
+}
+
 std::vector<char*> pointersTo(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (std::string& text : texts) pointers.push_back(text.data());
@@ -42,22 +44,6 @@ std::vector<char*> pointersTo(std::vector<std::string>& texts) {
 }
 
 }  // namespace
-
-std::vector<int> freePorts(int count) {
-  std::vector<sys::Fd> held;
-  std::vector<int> ports;
-  for (int i = 0; i < count; ++i) {
-    held.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    POP_CHECK(::bind(held.back().get(), reinterpret_cast<const sockaddr*>(&address), size) == 0);
-    POP_CHECK(::getsockname(held.back().get(), reinterpret_cast<sockaddr*>(&address), &size) == 0);
-    ports.push_back(ntohs(address.sin_port));
-  }
-  return ports;
-}
 
 std::vector<std::string> freeAddresses(int count) {
   std::vector<std::string> addresses;
@@ -78,10 +64,12 @@ std::string tfConfigOf(const std::string& cluster, const std::string& type, int 
       .str();
 }
 
-HandStarted::HandStarted(std::vector<std::string> arguments, const Variables& variables) {
-  arguments.insert(arguments.begin(), CLUSTER_CHILD_PATH);
+HandStarted::HandStarted(const std::vector<std::string>& arguments, const Variables& variables)
+    : HandStarted(childWith(arguments), variables, 0) {}
+
+HandStarted::HandStarted(std::vector<std::string> command, const Variables& variables, int) {
   std::vector<std::string> environment = environmentWith(variables);
-  std::vector<char*> argument_pointers = pointersTo(arguments);
+  std::vector<char*> argument_pointers = pointersTo(command);
   std::vector<char*> environment_pointers = pointersTo(environment);
   sys::Pipe output = sys::makePipe().value();
   sys::Pipe input = sys::makePipe().value();
@@ -91,7 +79,7 @@ HandStarted::HandStarted(std::vector<std::string> arguments, const Variables& va
     ::dup2(input.read_end.get(), STDIN_FILENO);
     ::dup2(output.write_end.get(), STDOUT_FILENO);
     ::dup2(output.write_end.get(), STDERR_FILENO);
-    ::execve(CLUSTER_CHILD_PATH, argument_pointers.data(), environment_pointers.data());
+    ::execvpe(argument_pointers.front(), argument_pointers.data(), environment_pointers.data());
     ::_exit(127);
   }
   output_ = std::move(output.read_end);

@@ -6,9 +6,11 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/sys/fd.h"
+#include "tests/testing/free_ports.h"
 
 namespace pop::testing {
 
@@ -16,9 +18,6 @@ inline constexpr int kAlreadyExistsCode = 6;
 inline constexpr int kDeadlineExceededCode = 4;
 inline constexpr int kFailedPreconditionCode = 9;
 inline constexpr int kUnavailableCode = 14;
-
-/// As many different ports of 127.0.0.1 that nobody has.
-std::vector<int> freePorts(int count);
 
 /// "127.0.0.1:…", as many.
 std::vector<std::string> freeAddresses(int count);
@@ -33,7 +32,11 @@ class HandStarted {
   using Variables = std::map<std::string, std::string>;
 
   /// Runs the cluster child with `arguments`, and `variables` besides this process's, without POPDIST_….
-  HandStarted(std::vector<std::string> arguments, const Variables& variables);
+  HandStarted(const std::vector<std::string>& arguments, const Variables& variables);
+  /// Runs any command so.
+  static HandStarted command(std::vector<std::string> command, const Variables& variables) {
+    return {std::move(command), variables, 0};
+  }
   ~HandStarted();
   HandStarted(HandStarted&& other) noexcept;
   HandStarted(const HandStarted&) = delete;
@@ -51,6 +54,7 @@ class HandStarted {
   const std::string& out() const { return out_; }
 
  private:
+  HandStarted(std::vector<std::string> command, const Variables& variables, int);
   bool readMore(int timeout_ms);
 
   pid_t pid_ = -1;
