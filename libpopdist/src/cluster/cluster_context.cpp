@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts of instances that were started by hand.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/contract/segment.h"
+#include "libpopdist/src/api/context_impl.h"
+#include "libpopdist/src/cluster/link/join.h"
+#include "libpopdist/src/cluster/tf_config.h"
+#include "libpopdist/src/context/backends.h"
+#include "libpopdist/src/context/environment.h"
+#include "libpopdist/src/context/memory_link.h"
+#include "popdist/cluster_resolver.hpp"
+
+namespace popdist::train {
+namespace {
+
+using context::throwIfFailed;
+
+constexpr const char* kOperation = "contextOf";
+
+pop::Status check(const Cluster& cluster, const ClusterOptions& options) {
+  if (cluster.from_poprun) {
+    return pop::failedPrecondition(
+        "poprun started this process and connects it: use contextFor or Context::fromEnvironment");
+  }
+  if (options.timeout.count() < 1)
+    return pop::invalidArgument("ClusterOptions::timeout must be at least a millisecond");
+  const std::int64_t replicas = std::int64_t{options.replicas_per_instance} * cluster.size();
+  if (options.replicas_per_instance < 1 || options.ipus_per_replica < 1 || replicas > INT32_MAX) {
+    return pop::invalidArgument("ClusterOptions has " + std::to_string(options.replicas_per_instance) +
+                                " replicas of " + std::to_string(options.ipus_per_replica) +
+                                " IPUs for each instance; expected at least 1 of each");
+  }
+  return cluster::checkCluster(cluster);
+}
+
+pop::contract::InstanceEnv envOf(int instance, int instances, const ClusterOptions& options) {
+  pop::contract::InstanceEnv env;
+  env.num_total_replicas = options.replicas_per_instance * instances;
+  env.num_ipus_per_replica = options.ipus_per_replica;
+  env.num_local_replicas = options.replicas_per_instance;
+  env.replica_index_offset = options.replicas_per_instance * instance;
+  env.num_instances = instances;
+  env.instance_index = instance;
+  return env;
+}
+
+cluster::Roster rosterOf(const Cluster& cluster, const ClusterOptions& options) {
+  cluster::Roster roster{.workers = cluster.workers,
+                         .tasks = {},
+                         .options = pop::counted(options.replicas_per_instance, "replica") + " of " +
+                                    pop::counted(options.ipus_per_replica, "IPU")};
+  for (int i = 0; i < cluster.size(); ++i) roster.tasks.push_back(cluster.taskOf(i));
+  return roster;
+}
+
+std::unique_ptr<Context> contextWith(const pop::contract::InstanceEnv& env,
+                                     std::unique_ptr<context::Link> link) {
+  const context::TransportSettings transport = context::transportSettingsFromEnvironment();
+  pop::Result<context::BackendChoice> backend = context::chosenBackend();
+  throwIfFailed({backend.status()}, kOperation);
+  return std::make_unique<Context>(
+      std::make_unique<Context::Impl>(env, std::move(link), transport, *backend));
+}
+
+std::unique_ptr<Context> contextAlone(bool offline, const ClusterOptions& options) {
+  auto hub = context::MemoryHub::create(1, pop::contract::segmentBytesFor(1));
+  throwIfFailed({hub.status()}, kOperation);
+  pop::contract::InstanceEnv env = envOf(0, 1, options);
+  env.offline = offline;
+  return contextWith(env, std::make_unique<context::MemoryLink>(std::move(*hub)));
+}
+
+}  // namespace
+
+std::unique_ptr<Context> contextOf(const Cluster& cluster, const ClusterOptions& options) {
+  throwIfFailed({check(cluster, options)}, kOperation);
+  if (cluster.workers.empty() || cluster.isEvaluator()) return contextAlone(cluster.isEvaluator(), options);
+  const int instance = cluster.instanceIndex();
+  std::unique_ptr<cluster::ClusterLink> link;
+  const auto timeout = std::min(options.timeout, context::kLongestTimeout);
+  throwIfFailed(cluster::join(rosterOf(cluster, options), instance, timeout, link), kOperation);
+  return contextWith(envOf(instance, cluster.size(), options), std::move(link));
+}
+
+std::shared_ptr<Context> contextFor(const ClusterResolver* given, const ClusterOptions& options) {
+  const Cluster cluster = resolveCluster(given);
+  if (!cluster.from_poprun) return contextOf(cluster, options);
+  return {&Context::fromEnvironment(), [](Context*) {}};
+}
+
+}  // namespace popdist::train
