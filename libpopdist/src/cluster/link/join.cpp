@@ -30,14 +30,14 @@ constexpr const char* kStartTag = "start of the cluster";
 constexpr int kPause_ms = 50;
 // A host that does not answer is tried again: its instance may be on its way.
 constexpr milliseconds kConnectTimeout{3000};
-constexpr milliseconds kLongestSleep{100};
+constexpr milliseconds kLongestPause{100};
 
 // Waits for `events` (as in poll) until `deadline`. False: the time is up.
 bool await(int socket, short events, Clock::time_point deadline) {
   while (true) {
     pollfd awaited{socket, events, 0};
     const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
-    const auto sleep = std::clamp(left, milliseconds(0), kLongestSleep);
+    const auto sleep = std::clamp(left, milliseconds(0), kLongestPause);
     if (::poll(&awaited, 1, static_cast<int>(sleep.count())) > 0) return true;
     if (left.count() <= 0) return false;
   }

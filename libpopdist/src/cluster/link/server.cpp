@@ -26,7 +26,7 @@ constexpr std::chrono::seconds kHelloTimeout{10};
 constexpr std::size_t kMostStrangers = 256;
 constexpr milliseconds kGoodbyeTimeout{1000};
 // The clock must be read while a deadline runs (AwakeClock).
-constexpr milliseconds kLongestSleep{200};
+constexpr milliseconds kLongestPoll{200};
 // A message about values that is no larger than any put may be.
 constexpr std::size_t kValuesBytes = 1 << 20;
 
@@ -89,8 +89,8 @@ bool Server::wait() {
     const int events = (peer.is_over ? 0 : POLLIN) | (peer.socket.hasUnsent() ? POLLOUT : 0);
     awaited.push_back({peer.socket.fd(), static_cast<short>(events), 0});
   }
-  return ::poll(awaited.data(), awaited.size(),
-                has_deadline ? static_cast<int>(kLongestSleep.count()) : -1) >= 0;
+  return ::poll(awaited.data(), awaited.size(), has_deadline ? static_cast<int>(kLongestPoll.count()) : -1) >=
+         0;
 }
 
 void Server::accept() {
@@ -254,7 +254,7 @@ void Server::leave() {
       if (peer.socket.flush() && peer.socket.hasUnsent()) awaited.push_back({peer.socket.fd(), POLLOUT, 0});
     }
     if (awaited.empty()) return;
-    ::poll(awaited.data(), awaited.size(), static_cast<int>(kLongestSleep.count()));
+    ::poll(awaited.data(), awaited.size(), static_cast<int>(kLongestPoll.count()));
   }
 }
 

@@ -51,9 +51,9 @@ Decision decide(const MemoryPlanOptions& options) {
                     " micro-batches"};
 }
 
-class Planner {
+class MemoryPlanner {
  public:
-  Planner(const MemoryPlanOptions& options, bool offload) : options_(options), offload_(offload) {}
+  MemoryPlanner(const MemoryPlanOptions& options, bool offload) : options_(options), offload_(offload) {}
 
   MemoryRow& row(std::string what) {
     plan.rows.push_back({.what = std::move(what)});
@@ -125,7 +125,7 @@ class Planner {
   std::string largest_ = "the activations";
 };
 
-void addOptimizer(Planner& planner, const Spec& parameters, const Optimizer& optimizer) {
+void addOptimizer(MemoryPlanner& planner, const Spec& parameters, const Optimizer& optimizer) {
   for (const Transform& transform : optimizer.transforms) {
     for (const std::string& name : transform.state) {
       MemoryRow& row = planner.row(transform.name + '.' + name);
@@ -150,7 +150,7 @@ MemoryPlan planMemory(const Parameters& parameters, const Optimizer& optimizer,
   const pop::Result<Spec> sums = accumulatorsOf(parameters.spec(), options.accumulation);
   throwIfError(sums.status(), kFunction);
   const Decision decision = decide(options);
-  Planner planner(options, decision.offload);
+  MemoryPlanner planner(options, decision.offload);
   MemoryRow& values = planner.row("parameters");
   for (const TensorSpec& each : parameters.spec()) planner.addToIpu(values, each, sizeOf(each.type));
   MemoryRow& gradients = planner.row("gradients of a micro-batch");

@@ -15,7 +15,7 @@ using pop::inQuotes;
   throw popdist_error(ErrorCode::kInternal, message);  // not reached: the code is not kOk
 }
 
-std::string namesOf(const Spec& spec) {
+std::string quotedNames(const Spec& spec) {
   std::vector<std::string> names;
   for (const TensorSpec& tensor : spec) names.push_back(tensor.name);
   return names.empty() ? "there is none" : "there are " + pop::join(names, ", ");
@@ -32,13 +32,14 @@ std::size_t Io::find(detail::Side side, const char* what, std::string_view name)
     if ((*side.spec)[i].name == name) return i;
   }
   fail(*stage_, pop::Code::kNotFound,
-       "no " + std::string(what) + " is called " + inQuotes(name) + ": " + namesOf(*side.spec));
+       "no " + std::string(what) + " is called " + inQuotes(name) + ": " + quotedNames(*side.spec));
 }
 
 std::size_t Io::find(detail::Side side, const char* what, std::size_t position) const {
   if (position < side.spec->size()) return position;
   fail(*stage_, pop::Code::kNotFound,
-       "no " + std::string(what) + " has position " + std::to_string(position) + ": " + namesOf(*side.spec));
+       "no " + std::string(what) + " has position " + std::to_string(position) + ": " +
+           quotedNames(*side.spec));
 }
 
 std::pair<std::byte*, std::size_t> Io::at(detail::Side side, const char* what, std::size_t position,
