@@ -19,7 +19,7 @@ install(TARGETS ${called_by_ours} RUNTIME DESTINATION libexec/poprun)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/installed/names DESTINATION libexec/poprun MESSAGE_NEVER)
 
 # libpopdist with the libraries of ours that it links, which others do not have, in one archive.
-set(parts popdist pop_base pop_contract pop_plan pop_pod_model pop_sys)
+set(parts popdist pop_base pop_contract pop_plan pop_pod_model pop_scaling pop_sys)
 list(TRANSFORM parts REPLACE ".+" "$<TARGET_OBJECTS:\\0>" OUTPUT_VARIABLE objects)
 add_library(popdist_installed STATIC ${objects})
 set_target_properties(popdist_installed PROPERTIES

@@ -67,6 +67,11 @@ constexpr std::array kVersionFormats{
     Word<VersionFormat>{"full-text", VersionFormat::kFullText},
     Word<VersionFormat>{"full-json", VersionFormat::kFullJson},
 };
+constexpr std::array kScalingFormats{
+    Word<ScalingFormat>{"markdown", ScalingFormat::kMarkdown},
+    Word<ScalingFormat>{"json", ScalingFormat::kJson},
+    Word<ScalingFormat>{"svg", ScalingFormat::kSvg},
+};
 constexpr std::array kDryRuns{
     Word<DryRun>{"no", DryRun::kNo},
     Word<DryRun>{"text", DryRun::kText},
@@ -283,6 +288,18 @@ Codec versionFormat() {
           },
           [](ConstSettings settings) {
             return Texts{wordFor(kVersionFormats, settings.options.version_format)};
+          }};
+}
+
+Codec scalingFormat() {
+  return {[](Settings settings, const std::string& value) -> Status {
+            const auto* word = findWord(kScalingFormats, value);
+            if (word == nullptr) return isNone(kScalingFormats, value);
+            settings.options.scaling_format = word->value;
+            return {};
+          },
+          [](ConstSettings settings) {
+            return Texts{wordFor(kScalingFormats, settings.options.scaling_format)};
           }};
 }
 

@@ -145,6 +145,7 @@ Codec instancesPerHost();
 Codec tagOutput();
 Codec dryRun();
 Codec versionFormat();
+Codec scalingFormat();
 Codec stdinPolicy();
 Codec envFamilies();
 Codec collectiveWays();

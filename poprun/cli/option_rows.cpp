@@ -219,6 +219,13 @@ const OptionRow kRows[] = {
      "print all that may help to find a problem: --vv, --report-bindings and the options as understood",
      boolean<&Options::debug>(), {.rule = kOptional}},
 
+    {kDebug, "--scaling-report", "", "LOG", "",
+     "print what the trainings in the log that POPDIST_SCALING_LOG named say about scaling, and exit",
+     text<&Options::scaling_report>(), {.hint = Hint::kFile, .in_config = false}},
+    {kDebug, "--scaling-format", "", "FORMAT", "markdown",
+     "what --scaling-report prints; svg is a picture of throughput against replicas", scalingFormat(),
+     {.words = "markdown json svg", .in_config = false}},
+
     {kConfiguration, "--import-config", "", "FILE", "",
      "read options from a file; options on the command line override them", text<&Options::import_config>(),
      {.hint = Hint::kFile, .in_config = false}},

@@ -11,6 +11,7 @@
 #include "poprun/cli/config_file.h"
 #include "poprun/cli/options_doc.h"
 #include "poprun/command/job_command.h"
+#include "poprun/command/scaling_command.h"
 #include "poprun/plan/explain.h"
 #include "poprun/plan/topology_table.h"
 #include "poprun/session/local_bindings.h"
@@ -95,6 +96,7 @@ int runCommand(CommandLine& line, cli::Spelling spelling, const HostsHalf* hosts
   if (options.help) return print(cli::helpText());
   if (options.version && parsed.mistakes.empty()) return print(versionText(options.version_format));
 
+  if (!options.scaling_report.empty()) return scalingCommand(parsed);
   if (isJobCommand(options.detached)) return jobCommand(parsed, line, hosts);
   const BuiltJob job = jobToRun(parsed, here);
   const bool on_hosts = hasOtherHosts(options, job.spec, here.host_name);

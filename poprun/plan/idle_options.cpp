@@ -55,6 +55,8 @@ constexpr std::array kRules{
          [](const Options& o) { return o.env_families.contains(contract::EnvFamily::kTensorFlow); }},
     Rule{"--version-format", [](const Options& o) { return o.version_format != VersionFormat::kText; },
          "--version", [](const Options& o) { return o.version; }},
+    Rule{"--scaling-format", [](const Options& o) { return o.scaling_format != ScalingFormat::kMarkdown; },
+         "--scaling-report", [](const Options& o) { return !o.scaling_report.empty(); }},
     Rule{"--vipu-server-host", changesPartition<&PartitionRequest::server_host>,
          "--vipu-partition, since --controller is given", hasPartition},
     Rule{"--vipu-server-port", changesPartition<&PartitionRequest::server_port>,

@@ -15,6 +15,8 @@ namespace pop {
 
 enum class TagOutput : std::uint8_t { kAuto, kNo, kInstance, kHost, kMpi };
 enum class DryRun : std::uint8_t { kNo, kText, kJson };
+/// Of the report on a log of trainings.
+enum class ScalingFormat : std::uint8_t { kMarkdown, kJson, kSvg };
 enum class VersionFormat : std::uint8_t { kText, kFullText, kFullJson };
 
 /// One of several programs separated by ":", with the options that each can have.
@@ -126,6 +128,8 @@ struct Options {
   bool help = false;
   bool version = false;
   VersionFormat version_format = VersionFormat::kText;
+  std::string scaling_report;  ///< a log of trainings to report on; empty: start a job
+  ScalingFormat scaling_format = ScalingFormat::kMarkdown;
 
   friend bool operator==(const Options&, const Options&) = default;
 };

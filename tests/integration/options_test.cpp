@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "tests/testing/poprun_process.h"
 #include "tests/testing/temp_dir.h"
@@ -29,6 +30,34 @@ TEST(Version, IsPrinted) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, StartsWith("poprun "));
   EXPECT_EQ(linesOf(result.out).size(), 1U);
+}
+
+TEST(ScalingReport, IsPrintedInEachFormatAndErrorsNameFileAndLine) {
+  const TempDir directory;
+  const std::string log = directory / "runs.jsonl";
+  const std::string seconds =
+      R"("seconds":{"all":2,"input":0.5,"step":1,"reduction":0.25,"update":0.25,"constant":1}})";
+  std::ofstream(log) << R"({"replicas":1,"instances":1,"micro_batch":8,"accumulation":2,"updates":50,)"
+                     << seconds << '\n'
+                     << R"({"replicas":2,"instances":2,"micro_batch":8,"accumulation":2,"updates":50,)"
+                     << seconds << '\n';
+  const Outcome text = run({.options = {"--scaling-report", log}});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("| replicas |"));
+  EXPECT_THAT(text.out, HasSubstr("25 %"));
+  const auto as = [&](const char* format) {
+    return run({.options = {"--scaling-report", log, "--scaling-format", format}});
+  };
+  EXPECT_THAT(as("json").out, StartsWith(R"({"configurations":)"));
+  EXPECT_THAT(as("svg").out, StartsWith("<svg"));
+  EXPECT_EQ(as("pdf").exit_code, 125);
+  EXPECT_EQ(run({.options = {"--scaling-report", log, "true"}}).exit_code, 125) << "a program";
+
+  std::ofstream(log, std::ios::app) << R"({"replicas":0})" << '\n';
+  const Outcome damaged = run({.options = {"--scaling-report", log}});
+  EXPECT_EQ(damaged.exit_code, 125);
+  EXPECT_EQ(damaged.out, "");
+  EXPECT_THAT(damaged.err, HasSubstr(log + "', line 3: replicas"));
 }
 
 TEST(DryRun, StartsNothing) {

@@ -19,6 +19,7 @@
 #include "popdist/loops.hpp"
 #include "popdist/memory_plan.hpp"
 #include "popdist/pod.hpp"
+#include "popdist/progress_report.hpp"
 #include "popdist/trainer.hpp"
 #include "popdist/types.hpp"
 

@@ -12,10 +12,13 @@
 #include "libpopdist/src/train/trainer/loss_scaler.h"
 #include "libpopdist/src/train/trainer/micro_batches.h"
 #include "libpopdist/src/train/trainer/saved_state.h"
+#include "libpopdist/src/train/trainer/scaling_log.h"
 #include "libpopdist/src/train/trainer/stopwatch.h"
 
 namespace popdist::train {
 namespace {
+
+using pop::scaling::Outside;
 
 pop::Status check(const Parameters& parameters, const TrainerOptions& options) {
   if (parameters.size() == 0) return pop::invalidArgument("there are no parameters");
@@ -92,6 +95,7 @@ class Trainer::Impl {
   Impl(Strategy& strategy, Parameters parameters, const Spec& sums, Optimizer optimizer,
        TrainerOptions options)
       : options_(std::move(options)),
+        log_(strategy, options_.accumulation.count),
         strategy_(strategy),
         parameters_(std::move(parameters)),
         values_(forReplicas(strategy, parameters_.spec())),
@@ -108,6 +112,7 @@ class Trainer::Impl {
   }
   void setPipeline(PipelineProgram program) {
     count_ = static_cast<int>(program.pipeline.gradient_accumulation_count);
+    log_.setAccumulation(count_);
     micro_batches_ = byPipelines(strategy_, std::move(program), values_, sums_);
   }
 
@@ -118,6 +123,7 @@ class Trainer::Impl {
 
   Progress run(io::Infeed& infeed, std::uint64_t updates) {
     Progress progress = begin();
+    const ScalingLog::Run logged(log_, progress, samplesOf(infeed.spec()));
     Stopwatch watch;
     for (std::uint64_t i = 0; i < updates; ++i) {
       for (int local = 0; local < strategy_.numLocalReplicas(); ++local)
@@ -142,6 +148,7 @@ class Trainer::Impl {
   }
 
   Progress evaluate(io::Infeed& infeed) {
+    const ScalingLog::Part logged(log_, &Outside::evaluations);
     Progress progress = begin();
     Stopwatch watch;
     for (int local = 0; local < strategy_.numLocalReplicas(); ++local)
@@ -151,6 +158,7 @@ class Trainer::Impl {
   }
 
   void save(Checkpoints& checkpoints, const io::Infeed& infeed) {
+    const ScalingLog::Part logged(log_, &Outside::checkpoints);
     const Context& context = strategy_.context();
     std::vector<Piece> pieces = shareOf(parameterPieces(), context.instanceIndex(), context.numInstances());
     for (Piece& piece : shareOf(update_.state(), update_.group(), update_.groups())) pieces.push_back(piece);
@@ -226,6 +234,7 @@ class Trainer::Impl {
   }
 
   TrainerOptions options_;
+  ScalingLog log_;  // before all that may not fit into memory
   Strategy& strategy_;
   Parameters parameters_;
   std::vector<FlatTensors> values_;  // of each local replica

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trainer's life has cost, as a line in the file that POPDIST_SCALING_LOG names. The line is instance
+// 0's own: when a trainer goes, others may have failed, and nobody can be asked.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "libpopdist/src/train/scaling/row.h"
+#include "popdist/trainer.hpp"
+
+namespace popdist::train {
+
+class ScalingLog {
+ public:
+  /// Reads the variable.
+  ScalingLog(const Strategy& strategy, int accumulation);
+  /// Appends the line, by one write(2). Says on stderr why it could not.
+  ~ScalingLog();
+  ScalingLog(const ScalingLog&) = delete;
+  ScalingLog& operator=(const ScalingLog&) = delete;
+
+  void setAccumulation(int count) { row_.accumulation = count; }
+
+  /// While it lives, Trainer::run runs. Adds what `progress` says when it goes, also by an exception.
+  class Run {
+   public:
+    Run(ScalingLog& log, const Progress& progress, std::uint64_t micro_batch);
+    ~Run();
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+
+   private:
+    ScalingLog& log_;
+    const Progress& progress_;
+    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  };
+
+  /// While it lives, time goes to this part of what is outside of Trainer::run.
+  class Part {
+   public:
+    Part(ScalingLog& log, double pop::scaling::Outside::*part) : seconds_(log.row_.outside.*part) {}
+    ~Part();
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+
+   private:
+    double& seconds_;
+    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  };
+
+ private:
+  void write();
+
+  const std::string path_;  // empty: none
+  pop::scaling::Row row_;
+  const std::chrono::steady_clock::time_point begin_;
+  bool has_run_ = false;
+};
+
+}  // namespace popdist::train
