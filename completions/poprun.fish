@@ -2,7 +2,7 @@
 # Completion of poprun for fish. Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp.
 
 # Options that take the next word, whatever it is.
-set -g __poprun_take_value --version-format --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --host -H --hostfile --instances-per-host --host-subnet --synchronise --process-placement --cores-per-instance --numa-aware --ssh-config --rsh --agent-path --agent-port --agent-tls --connect-timeout --host-silence -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --collectives --executable-cache-path --stdin --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --kill-grace --max-restarts --restart-delay --min-hosts --name --on-hangup --log-limit --attach --logs --cancel --controller --controller-tls --num-hosts --priority --import-config --export-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --sync-type --mpi-global-args --mpi-local-args
+set -g __poprun_take_value --version-format --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --host -H --hostfile --instances-per-host --host-subnet --synchronise --process-placement --cores-per-instance --numa-aware --ssh-config --rsh --agent-path --agent-port --agent-tls --connect-timeout --host-silence -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --collectives --executable-cache-path --stdin --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --kill-grace --max-restarts --restart-delay --min-hosts --name --on-hangup --log-limit --attach --logs --cancel --controller --controller-tls --num-hosts --priority --scaling-report --scaling-format --import-config --export-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --sync-type --mpi-global-args --mpi-local-args
 
 function __poprun_before_program
   set -l words (commandline -opc)
@@ -100,6 +100,8 @@ complete -c poprun -n __poprun_before_program -l held -d 'with --controller: the
 complete -c poprun -n __poprun_before_program -l no-wait -d 'with --controller: fail if the job cannot start now' -f
 complete -c poprun -n __poprun_before_program -l dry-run -d 'print the placement and environment of each instance, as text or json, and exit' -f -a 'text json no'
 complete -c poprun -n __poprun_before_program -l debug -d 'print all that may help to find a problem: --vv, --report-bindings and the options as understood' -f -a 'yes no'
+complete -c poprun -n __poprun_before_program -l scaling-report -d 'print what the trainings in the log that POPDIST_SCALING_LOG named say about scaling, and exit' -r -F
+complete -c poprun -n __poprun_before_program -l scaling-format -d 'what --scaling-report prints; svg is a picture of throughput against replicas' -r -f -a 'markdown json svg'
 complete -c poprun -n __poprun_before_program -l import-config -d 'read options from a file; options on the command line override them' -r -F
 complete -c poprun -n __poprun_before_program -l export-config -d 'write the options to a file before the job starts; without a program, do only that' -r -F
 complete -c poprun -n __poprun_before_program -l overwrite-config -d 'allow --export-config to replace a file' -f -a 'yes no'

@@ -90,6 +90,8 @@ _arguments -S -A '-*' \
   '--no-wait[with --controller: fail if the job cannot start now]' \
   '--dry-run=-[print the placement and environment of each instance, as text or json, and exit]::FORMAT:(text json no)' \
   '--debug=-[print all that may help to find a problem: --vv, --report-bindings and the options as understood]::BOOL:(yes no)' \
+  '--scaling-report=[print what the trainings in the log that POPDIST_SCALING_LOG named say about scaling, and exit]:LOG:_files' \
+  '--scaling-format=[what --scaling-report prints; svg is a picture of throughput against replicas]:FORMAT:(markdown json svg)' \
   '--import-config=[read options from a file; options on the command line override them]:FILE:_files' \
   '--export-config=[write the options to a file before the job starts; without a program, do only that]:FILE:_files' \
   '--overwrite-config=-[allow --export-config to replace a file]::BOOL:(yes no)' \

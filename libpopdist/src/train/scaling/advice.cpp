@@ -104,10 +104,12 @@ class Adviser {
     if (gain < kWorthIt) return;
     say(Topic::kAccumulation,
         "Exchanging gradients and updating take " + percentText(share) + " of an update " + at() + " (" +
-            timeText(own.exchange_s) + " beside " + counted(many().accumulation, "micro-batch") + " of " +
-            timeText(own.micro_batch_s) + "). accumulation.count " + std::to_string(2 * many().accumulation) +
-            " would give " + figure(gain) + " times the throughput, with batches of " +
-            figure(2 * many().batch()) +
+            timeText(own.exchange_s) + " beside " +
+            (many().accumulation == 1 ? "1 micro-batch"
+                                      : std::to_string(many().accumulation) + " micro-batches") +
+            " of " + timeText(own.micro_batch_s) + "). accumulation.count " +
+            std::to_string(2 * many().accumulation) + " would give " + figure(gain) +
+            " times the throughput, with batches of " + figure(2 * many().batch()) +
             " samples. Gradients that are ready early (MicroBatch::ready) and larger buckets "
             "(FusionOptions::bucket_bytes) make an exchange itself cheaper.");
   }
@@ -145,9 +147,9 @@ class Adviser {
       const double speed =
           throughput(analysis_.points.back().own.constants, static_cast<double>(many().replicas),
                      static_cast<double>(many().micro_batch), accumulation);
-      text += "Kept at " + figure(few().batch()) + " (accumulation.count " + figure(accumulation) + "), " +
-              figure(speed) + " samples/s are to be expected instead of " +
-              figure(many().samplesPerSecond()) + ".";
+      text += "Kept at " + figure(few().batch()) + " (accumulation.count " +
+              std::to_string(std::llround(accumulation)) + "), " + figure(speed) +
+              " samples/s are to be expected instead of " + figure(many().samplesPerSecond()) + ".";
     } else {
       text += "To keep it, the micro-batch would have to be smaller than " +
               std::to_string(many().micro_batch) + ".";

@@ -10,19 +10,19 @@ struct Line {
   double at_zero = 0;
   double slope = 0;
 };
-struct Point {
+struct DataPoint {
   double x = 0;
   double y = 0;
 };
 
-std::optional<Line> leastSquares(const std::vector<Point>& points) {
+std::optional<Line> leastSquares(const std::vector<DataPoint>& points) {
   double x = 0, y = 0;
-  for (const Point& point : points) {
+  for (const DataPoint& point : points) {
     x += point.x / static_cast<double>(points.size());
     y += point.y / static_cast<double>(points.size());
   }
   double xx = 0, xy = 0;
-  for (const Point& point : points) {
+  for (const DataPoint& point : points) {
     xx += (point.x - x) * (point.x - x);
     xy += (point.x - x) * (point.y - y);
   }
@@ -38,7 +38,7 @@ double throughput(const Constants& constants, double replicas, double micro_batc
 }
 
 std::optional<Constants> fitConstants(const std::vector<UpdateTime>& times) {
-  std::vector<Point> points;
+  std::vector<DataPoint> points;
   for (const UpdateTime& time : times) points.push_back({time.accumulation, time.seconds});
   const std::optional<Line> line = leastSquares(points);
   if (!line || !(line->slope > 0)) return std::nullopt;
@@ -51,7 +51,7 @@ std::optional<double> fitConstantShare(const std::vector<SampleTime>& times) {
   if (times.empty()) return std::nullopt;
   double fewest = times.front().replicas;
   for (const SampleTime& time : times) fewest = std::min(fewest, time.replicas);
-  std::vector<Point> points;
+  std::vector<DataPoint> points;
   for (const SampleTime& time : times) points.push_back({fewest / time.replicas, time.seconds});
   const std::optional<Line> line = leastSquares(points);
   if (!line) return std::nullopt;

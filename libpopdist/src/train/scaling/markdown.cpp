@@ -76,13 +76,13 @@ std::string throughputs(const Analysis& analysis) {
 
 std::string changes(const Analysis& analysis) {
   if (analysis.changes.empty()) return {};
-  const std::string few = std::to_string(analysis.points.front().measured.replicas);
-  const std::string many = std::to_string(analysis.points.back().measured.replicas);
-  Rows rows{{"part", few + " replicas", many + " replicas", "with more"}};
+  const auto replicas = [](const Point& point) { return pop::counted(point.measured.replicas, "replica"); };
+  Rows rows{{"part", replicas(analysis.points.front()), replicas(analysis.points.back()), "with more"}};
   for (const Change& change : analysis.changes)
     rows.push_back({nameOf(change.component), timeText(change.before_s), timeText(change.after_s),
                     nameOf(change.growth)});
-  return "\n## What scales, from " + few + " to " + many + " replicas\n\n" + tableOf(rows, true) +
+  return "\n## What scales, from " + std::to_string(analysis.points.front().measured.replicas) + " to " +
+         replicas(analysis.points.back()) + "\n\n" + tableOf(rows, true) +
          "\nTime per sample; of constant, which is outside of Trainer::run, time per run.\n";
 }
 

@@ -77,7 +77,7 @@ std::string change(const Change& change) {
       .str();
 }
 
-std::string laws(const Laws& laws) {
+std::string jsonOfLaws(const Laws& laws) {
   return JsonObject()
       .json("factor", number(laws.factor))
       .json("constant_share", number(laws.constant_share))
@@ -88,7 +88,7 @@ std::string laws(const Laws& laws) {
       .str();
 }
 
-std::string outlook(const Outlook& next) {
+std::string jsonOfOutlook(const Outlook& next) {
   return JsonObject()
       .number("replicas", next.replicas)
       .json("batch_grows_samples_per_second", number(next.growing))
@@ -108,8 +108,8 @@ std::string reportJson(const Analysis& analysis) {
              .number("runs_without_updates", static_cast<std::int64_t>(analysis.without_updates.size()))
              .json("replicas", arrayOf(analysis.points, point))
              .json("components", arrayOf(analysis.changes, change))
-             .json("laws", analysis.laws ? laws(*analysis.laws) : "null")
-             .json("outlook", arrayOf(analysis.outlook, outlook))
+             .json("laws", analysis.laws ? jsonOfLaws(*analysis.laws) : "null")
+             .json("outlook", arrayOf(analysis.outlook, jsonOfOutlook))
              .json("remarks", arrayOf(analysis.remarks, remark))
              .json("advice", arrayOf(adviceFor(analysis), advice))
              .str() +
