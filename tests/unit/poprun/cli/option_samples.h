@@ -85,6 +85,8 @@ inline const std::map<std::string, std::vector<std::string>, std::less<>> kOptio
     {"--attach", {"7", "train", "h1:7"}},
     {"--control", {""}},
     {"--logs", {"7", "h1:train"}},
+    {"--scaling-report", {"runs.jsonl", "/tmp/runs of today.jsonl"}},
+    {"--scaling-format", {"markdown", "json", "svg"}},
     {"--follow", {""}},
     {"--cancel", {"7", "h1:train"}},
     {"--dry-run", {"text", "json", "no", "yes"}},
