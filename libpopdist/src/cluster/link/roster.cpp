@@ -26,7 +26,7 @@ std::string shown(const std::string& text) {
   return pop::inQuotes(text.substr(0, kShownBytes));
 }
 
-Status stranger(const char* why) {
+Status notAMember(const char* why) {
   return pop::invalidArgument(std::string("the caller is no instance of a cluster: ") + why);
 }
 
@@ -81,7 +81,7 @@ pop::Result<Member> memberOf(const Roster& roster, const Frame& hello) {
   const std::vector<std::string>& fields = hello.fields;
   if (static_cast<Message>(hello.type) != Message::kHello || fields.size() < kProtocolAt + 1 ||
       fields[kGreetingAt] != kGreeting)
-    return stranger("it does not say hello");
+    return notAMember("it does not say hello");
   if (fields[kProtocolAt] != std::to_string(kProtocol)) {
     return pop::failedPrecondition("the caller's libpopdist speaks version " + shown(fields[kProtocolAt]) +
                                    " of the cluster's protocol, that of instance 0 speaks version " +
@@ -89,13 +89,13 @@ pop::Result<Member> memberOf(const Roster& roster, const Frame& hello) {
                                    ": build all programs with the same libpopdist");
   }
   if (fields.size() < kRosterAt || fields[kProcessAt].size() > kMostProcessBytes)
-    return stranger("its hello is malformed");
+    return notAMember("its hello is malformed");
   pop::Result<int> instance = pop::contract::numberField(hello, kInstanceAt);
-  if (!instance.ok()) return stranger("its hello has no index");
+  if (!instance.ok()) return notAMember("its hello has no index");
   const std::string process = pop::printable(fields[kProcessAt]);
   const std::string caller = "instance " + std::to_string(*instance) + " (" + process + ')';
   POP_RETURN_IF_ERROR(compare(roster, std::span(fields).subspan(kRosterAt), caller));
-  if (*instance >= roster.size()) return stranger("its index is out of range");
+  if (*instance >= roster.size()) return notAMember("its index is out of range");
   if (fields[kOptionsAt] != roster.options) {
     return pop::failedPrecondition(caller + " has ClusterOptions of " + shown(fields[kOptionsAt]) +
                                    " for each instance, instance 0 has " + shown(roster.options));

@@ -23,7 +23,7 @@ namespace {
 
 // An instance says hello as soon as it is connected.
 constexpr std::chrono::seconds kHelloTimeout{10};
-constexpr std::size_t kMostStrangers = 256;
+constexpr std::size_t kMostUnidentified = 256;
 constexpr milliseconds kGoodbyeTimeout{1000};
 // The clock must be read while a deadline runs (AwakeClock).
 constexpr milliseconds kLongestPoll{200};
@@ -80,10 +80,11 @@ void Server::loop() {
 // False: interrupted.
 bool Server::wait() {
   std::vector<pollfd> awaited{{wake_.read_end.get(), POLLIN, 0}};
-  const auto strangers =
+  const auto unidentified =
       std::count_if(peers_.begin(), peers_.end(), [](const Peer& p) { return p.instance < 0; });
-  if (static_cast<std::size_t>(strangers) < kMostStrangers) awaited.push_back({listener_.get(), POLLIN, 0});
-  bool has_deadline = strangers > 0;
+  if (static_cast<std::size_t>(unidentified) < kMostUnidentified)
+    awaited.push_back({listener_.get(), POLLIN, 0});
+  bool has_deadline = unidentified > 0;
   for (const Peer& peer : peers_) {
     has_deadline |= peer.fence.has_value() || peer.is_over;
     const int events = (peer.is_over ? 0 : POLLIN) | (peer.socket.hasUnsent() ? POLLOUT : 0);
@@ -94,7 +95,7 @@ bool Server::wait() {
 }
 
 void Server::accept() {
-  while (peers_.size() < roster_.workers.size() + kMostStrangers) {
+  while (peers_.size() < roster_.workers.size() + kMostUnidentified) {
     pop::Result<pop::sys::Fd> socket = transport::acceptNext(listener_.get());
     if (!socket.ok() || !socket->valid()) return;
     static_cast<void>(transport::tune(socket->get()));
