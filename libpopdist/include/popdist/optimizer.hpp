@@ -81,9 +81,10 @@ struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
-  double weight_decay = 0;  ///< adam: ignored; see adamw
+  double weight_decay = 0;  ///< not with adam(), which has none: see adamw()
 };
-/// Kingma and Ba 2015, with bias correction.
+/// Kingma and Ba 2015, with bias correction. Throws popdist_error kInvalidArgument for a weight_decay, as do
+/// the others for factors out of range.
 Optimizer adam(AdamOptions options);
 /// Loshchilov and Hutter 2019: adam, whose update gets weight_decay · value before the rate.
 Optimizer adamw(AdamOptions options);

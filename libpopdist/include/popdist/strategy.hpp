@@ -135,7 +135,7 @@ class SingleStrategy final : public HostStrategy {
 class HpuStrategy final : public HostStrategy {
  public:
   struct Options {
-    bool bfloat16_conversion = false;  ///< bfloat16 travels as float in broadcasts and all-gathers
+    bool bfloat16_conversion = false;  ///< bfloat16 is carried by broadcasts and all-gathers, too
   };
   enum class Call { kReduce, kBroadcastSend, kBroadcastReceive, kAllGather, kAllToAll };
 

@@ -104,14 +104,14 @@ TEST(ClusterBeginning, StrangersDoNotDisturb) {
       contract::encode({1, {"popdist-cluster", "99", "1"}}).value(),
       contract::encode({1, {"popdist-cluster", "1", "1", "me", "o", "x"}}).value(),
       contract::encode({3, {"key", "value"}}).value()};
-  std::vector<sys::Fd> strangers;
+  std::vector<sys::Fd> unidentified;
   for (const std::string& said : words) {
     sys::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     while (::connect(socket.get(), address.get(), address.length()) != 0)
       socket = sys::Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     ASSERT_EQ(::send(socket.get(), said.data(), said.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(said.size()));
-    strangers.push_back(std::move(socket));
+    unidentified.push_back(std::move(socket));
   }
   HandStarted second = startOne(workers, 1, {"together", "20000"});
   EXPECT_EQ(first.wait(), 0) << first.out();

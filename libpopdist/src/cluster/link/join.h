@@ -10,8 +10,8 @@
 
 namespace popdist::cluster {
 
-/// Joins as `instance`. All who come wait for each other; kDeadlineExceeded names who has not come. The other
-/// codes are those of train::contextOf.
+/// Joins as `instance`. All who come wait for each other; kDeadlineExceeded names the instances that are
+/// missing. The other codes are those of train::contextOf.
 context::LinkError join(const Roster& roster, int instance, std::chrono::milliseconds timeout,
                         std::unique_ptr<ClusterLink>& link);
 

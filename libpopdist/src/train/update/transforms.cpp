@@ -100,6 +100,10 @@ Optimizer momentum(MomentumOptions options) {
 }
 
 Optimizer adam(AdamOptions options) {
+  if (options.weight_decay != 0)
+    throwIfError(pop::invalidArgument("weight_decay is " + pop::numberText(options.weight_decay) +
+                                      ", and adam has none: take adamw, or addDecayedWeights before adam"),
+                 "adam");
   return chain(scaleByAdam(options, "adam"), scaleByRate(options.rate));
 }
 

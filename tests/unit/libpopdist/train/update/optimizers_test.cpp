@@ -171,6 +171,7 @@ TEST(Optimizers, ClippingByValueDecayAndFunctionsOfTheUser) {
 TEST(Optimizers, RefuseWhatMakesNoSense) {
   EXPECT_EQ(errorCodeOf([] { adam({.beta1 = 1}); }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(errorCodeOf([] { adamw({.weight_decay = -1}); }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(errorCodeOf([] { adam({.weight_decay = 0.1}); }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(errorCodeOf([] { momentum({.momentum = -0.1}); }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(errorCodeOf([] { clipByGlobalNorm(-1); }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(errorCodeOf([] { mapGradients("nothing", {}); }), ErrorCode::kInvalidArgument);
