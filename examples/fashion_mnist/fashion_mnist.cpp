@@ -63,7 +63,10 @@ class Training {
 
   void run() {
     if (isFirstInstance()) std::printf("instruction set: %s\n", nameOf(isa_));
-    for (std::uint64_t epoch = trainer_.updates() / updatesPerEpoch(); epoch < epochs(); ++epoch) {
+    const std::uint64_t done = trainer_.updates() / updatesPerEpoch();
+    if (isFirstInstance() && done > 0)
+      std::printf("goes on after epoch %d, from %s\n", static_cast<int>(done), options_.checkpoints.c_str());
+    for (std::uint64_t epoch = done; epoch < epochs(); ++epoch) {
       training_.start({.epoch = epoch});
       const popdist::SimulatedTime pod_begin = podTime();
       const popdist::SimulatedTime collective_begin = collectiveTime();
