@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "popdist/checkpoint.hpp"
 #include "popdist/context.hpp"
 #include "popdist/optimizer.hpp"
 #include "popdist/parameters.hpp"
+#include "popdist/piece.hpp"
 
 namespace popdist::train {
 
