@@ -92,6 +92,29 @@ TEST(WeightUpdate, GivesTheSameBitsHoweverTheStateIsShared) {
   EXPECT_TRUE(train({1, 1, 1}, 3, kModel, everything()) == alone);
 }
 
+TEST(WeightUpdate, PreparesATransformOnceForAllBlocks) {
+  Context& context = Context::fromEnvironment();
+  FlatTensors gradients(context, kModel);
+  std::vector<FlatTensors> values = replicas(context, kModel);
+  std::vector<std::uint64_t> prepared;
+  int blocks = 0;
+  const Transform counting{.name = "counting",
+                           .prepare =
+                               [&](std::uint64_t done) {
+                                 prepared.push_back(done);
+                                 return std::vector{static_cast<double>(done) + 0.5};
+                               },
+                           .apply =
+                               [&](const Block& block) {
+                                 ++blocks;
+                                 EXPECT_EQ(block.of_update[0], static_cast<double>(block.updates_done) + 0.5);
+                               }};
+  WeightUpdate update(context, kModel, kModel, chain(clipByGlobalNorm(1), Optimizer{{counting}}, sgd(1)));
+  for (int i = 0; i < 3; ++i) update.apply(gradients, values);
+  EXPECT_THAT(prepared, ::testing::ElementsAre(0U, 1U, 2U));
+  EXPECT_EQ(blocks, 3 * 7);
+}
+
 TEST(WeightUpdate, ChangesParametersOf16BitsByGradientsOfFloats) {
   const Optimizer optimizer = castGradients(everything());
   const std::string alone = train({1}, 1, kHalves, optimizer);
