@@ -104,7 +104,7 @@ class Trainer::Impl {
         update_(strategy.context(), parameters_.spec(), sums, std::move(optimizer),
                 {.replicas_per_state = options_.replicas_per_optimizer_state,
                  .skip_not_finite = options_.loss_scale.dynamic}),
-        reduction_(strategy.reductionOf(sums_)),
+        reduction_(strategy.reductionOfParts(sums_, update_.sharing())),
         count_(options_.accumulation.count) {}
 
   void setStep(Step step) {
@@ -136,6 +136,7 @@ class Trainer::Impl {
       if (update_.apply(sums_.front(), values_, 1 / divisor)) {
         scaler_.updated();
         ++progress.updates;
+        strategy_.advanceAllGather(values_.front().bytes().size(), options_.replicas_per_optimizer_state);
       } else {
         scaler_.skipped();
         ++progress.skipped;
