@@ -5,6 +5,7 @@
 // kInvalidArgument if the environment contradicts itself.
 #pragma once
 
+#include "popdist/accumulation.hpp"
 #include "popdist/async.hpp"
 #include "popdist/backend.hpp"
 #include "popdist/batch_norm.hpp"
