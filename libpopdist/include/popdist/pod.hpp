@@ -97,6 +97,10 @@ class Pod {
   /// advanceCompute.
   void advanceStreaming(SimulatedTime time);
 
+  /// What an all-reduce of `bytes` takes by the usual estimate, which knows nothing of rounds and latency:
+  /// the tensor over the links twice; on several Pods also 1/replicas of it over the links between them.
+  SimulatedTime allReduceEstimate(std::size_t bytes) const;
+
   /// Where time() went.
   struct Times {
     SimulatedTime compute{0};  ///< advanceCompute() and advance()

@@ -12,6 +12,7 @@
 #include "libpopdist/src/pod/device/device_sum.h"
 #include "libpopdist/src/pod/device/pod_clock.h"
 #include "libpopdist/src/pod/device/replica_map.h"
+#include "libpopdist/src/pod/model/bounds.h"
 #include "libpopdist/src/pod/model/clock.h"
 #include "libpopdist/src/pod/model/numbering.h"
 #include "libpopdist/src/pod/model/replica_layout.h"
@@ -193,6 +194,9 @@ void Pod::advanceAllReduce(std::size_t bytes, int replicas_per_group) {
   impl_->clock.addCollective(pod::Collective::kGroupAllReduce, replicas_per_group, bytes, 1);
 }
 
+SimulatedTime Pod::allReduceEstimate(std::size_t bytes) const {
+  return pod::allReduceEstimate(impl_->layout, bytes);
+}
 const Pod::Times& Pod::times() const {
   return impl_->clock.times();
 }

@@ -110,7 +110,7 @@ class Trainer::Impl {
        TrainerOptions options, MemoryPlan plan)
       : options_(std::move(options)),
         plan_(std::move(plan)),
-        log_(strategy, options_.accumulation.count),
+        log_(strategy, options_.accumulation.count, FlatTensors::bytesOf(sums)),
         strategy_(strategy),
         parameters_(std::move(parameters)),
         values_(forReplicas(strategy, parameters_.spec())),
