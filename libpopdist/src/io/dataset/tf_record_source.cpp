@@ -17,9 +17,9 @@ namespace {
 
 using Decode = std::function<pop::Status(std::span<const std::byte> record, TensorRefs element)>;
 
-class Records final : public AddressedSource {
+class RecordElements final : public AddressedSource {
  public:
-  Records(TfRecords records, Spec spec, Decode decode, const char* function)
+  RecordElements(TfRecords records, Spec spec, Decode decode, const char* function)
       : AddressedSource(records.size()),
         records_(std::move(records)),
         spec_(std::move(spec)),
@@ -66,7 +66,7 @@ NodeResult open(const std::vector<std::filesystem::path>& files, Spec spec, Deco
   for (const std::filesystem::path& file : files) paths.push_back(file.string());
   POP_ASSIGN_OR_RETURN(TfRecords records, TfRecords::open(paths));
   return std::unique_ptr<const Node>(
-      std::make_unique<Records>(std::move(records), std::move(spec), std::move(decode), function));
+      std::make_unique<RecordElements>(std::move(records), std::move(spec), std::move(decode), function));
 }
 
 }  // namespace

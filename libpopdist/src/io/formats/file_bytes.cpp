@@ -16,9 +16,9 @@
 namespace popdist::io {
 namespace {
 
-constexpr std::size_t kFirstChunkBytes = 256 * 1024;
+constexpr std::size_t kFirstReadBytes = 256 * 1024;
 
-pop::Status cannot(const std::string& verb, const std::string& path) {
+pop::Status cannotMap(const std::string& verb, const std::string& path) {
   return pop::errnoStatus("cannot " + verb + ' ' + pop::inQuotes(path), errno);
 }
 
@@ -32,7 +32,7 @@ pop::Result<std::vector<std::uint8_t>> readToEnd(ByteSource& source) {
   while (true) {
     const std::size_t have = content.size();
     try {
-      content.resize(have + std::max(kFirstChunkBytes, have));
+      content.resize(have + std::max(kFirstReadBytes, have));
     } catch (const std::bad_alloc&) {
       return pop::Status(pop::Code::kResourceExhausted, pop::inQuotes(source.name()) +
                                                             " does not fit in memory: decompress it, so that "
@@ -56,7 +56,7 @@ void FileBytes::Unmap::operator()(const std::byte* memory) const {
 pop::Result<FileBytes> FileBytes::map(const std::string& path) {
   POP_ASSIGN_OR_RETURN(const pop::sys::Fd file, pop::sys::openFile(path));
   struct stat info {};
-  if (::fstat(file.get(), &info) != 0) return cannot("look at", path);
+  if (::fstat(file.get(), &info) != 0) return cannotMap("look at", path);
   if (!S_ISREG(info.st_mode)) {
     return pop::invalidArgument(pop::inQuotes(path) + (S_ISDIR(info.st_mode)
                                                            ? " is a directory, expected a file"
@@ -66,7 +66,7 @@ pop::Result<FileBytes> FileBytes::map(const std::string& path) {
   const auto bytes = static_cast<std::size_t>(info.st_size);
   if (bytes == 0) return result;
   void* memory = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (memory == MAP_FAILED) return cannot("map", path);
+  if (memory == MAP_FAILED) return cannotMap("map", path);
   result.mapping_ = {static_cast<const std::byte*>(memory), Unmap{bytes}};
   result.bytes_ = {result.mapping_.get(), bytes};
   return result;

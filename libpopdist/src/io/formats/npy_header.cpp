@@ -16,7 +16,7 @@
 namespace popdist::io {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::size_t kMostTextBytes = 1024 * 1024;
 constexpr std::size_t kMostDimensions = 64;  // NumPy's own limit
 
@@ -186,18 +186,18 @@ pop::Status checkShape(const Shape& shape, const std::string& name) {
 
 pop::Result<NpyHeader> parseNpyHeader(std::span<const std::byte> bytes, const std::string& name) {
   const std::string_view file(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (!file.starts_with(kMagic)) return notNpy(name, "it does not begin with 93 'NUMPY'");
+  if (!file.starts_with(kNpyMagic)) return notNpy(name, "it does not begin with 93 'NUMPY'");
   const pop::Status cut(pop::Code::kDataLoss, pop::inQuotes(name) + " is truncated: its header is cut");
-  if (file.size() < kMagic.size() + 2) return cut;
-  const auto version = static_cast<unsigned char>(file[kMagic.size()]);
+  if (file.size() < kNpyMagic.size() + 2) return cut;
+  const auto version = static_cast<unsigned char>(file[kNpyMagic.size()]);
   if (version < 1 || version > 3)
     return notNpy(name, "its version is " + std::to_string(version) + ", expected 1, 2 or 3");
   const std::size_t width = version == 1 ? 2 : 4;
-  const std::size_t begin = kMagic.size() + 2 + width;
+  const std::size_t begin = kNpyMagic.size() + 2 + width;
   if (file.size() < begin) return cut;
   std::size_t length = 0;
   for (std::size_t i = 0; i < width; ++i)
-    length |= std::size_t{static_cast<unsigned char>(file[kMagic.size() + 2 + i])} << (8 * i);
+    length |= std::size_t{static_cast<unsigned char>(file[kNpyMagic.size() + 2 + i])} << (8 * i);
   if (length > kMostTextBytes) return notNpy(name, "its header is " + std::to_string(length) + " bytes long");
   if (file.size() - begin < length) return cut;
 

@@ -71,7 +71,7 @@ class Header {
   std::string_view text_;
 };
 
-std::string_view textOf(std::span<const std::byte> bytes) {
+std::string_view charactersOf(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -113,7 +113,7 @@ pop::Result<std::optional<TarMember>> TarMembers::next() {
       if (kind == 'x')
         POP_RETURN_IF_ERROR(readPax(content, announced));
       else
-        announced.name = textOf(content).substr(0, textOf(content).find('\0'));
+        announced.name = charactersOf(content).substr(0, charactersOf(content).find('\0'));
     } else if (isRegularFile(kind)) {
       return std::optional<TarMember>(
           TarMember{announced.name.empty() ? header.name() : std::move(announced.name), content});
@@ -135,7 +135,7 @@ pop::Result<std::span<const std::byte>> TarMembers::takeContent(std::uint64_t by
 
 /// Lines "LENGTH KEY=VALUE", whose length counts all of the line.
 pop::Status TarMembers::readPax(std::span<const std::byte> records, Announced& announced) const {
-  std::string_view rest = textOf(records);
+  std::string_view rest = charactersOf(records);
   while (!rest.empty()) {
     const std::size_t blank = rest.find(' ');
     const auto length = wholeNumber<std::size_t>(rest.substr(0, blank));
