@@ -18,11 +18,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "popdist/accumulation.hpp"
 #include "popdist/checkpoint.hpp"
 #include "popdist/infeed.hpp"
+#include "popdist/memory_plan.hpp"
 #include "popdist/optimizer.hpp"
 #include "popdist/parameters.hpp"
 #include "popdist/pipeline.hpp"
@@ -30,24 +31,6 @@
 #include "popdist/weight_update.hpp"
 
 namespace popdist::train {
-
-/// What gradients of the micro-batches of an update become. Each step is computed in float and rounded to the
-/// accumulator's type.
-enum class Reduction : std::uint8_t {
-  kSum,          ///< sum + gradient
-  kMean,         ///< sum + gradient · (1 / count): scaled before it is added
-  kRunningMean,  ///< sum · (n / (n + 1)) + gradient · (1 / (n + 1)), n micro-batches before
-};
-
-/// "sum", "mean" or "running_mean", in any case. Throws popdist_error kInvalidArgument, which lists them.
-Reduction reductionNamed(std::string_view text);
-
-struct GradientAccumulation {
-  int count = 1;  ///< micro-batches of an update, on each replica
-  Reduction reduction = Reduction::kSum;
-  /// Of the accumulators: the parameters' (nothing), one for all, or a function of the parameter.
-  std::variant<std::monostate, Type, std::function<Type(const TensorSpec& parameter)>> type{};
-};
 
 /// Who divides the gradient, summed over replicas: libpopdist by one of these, the program's loss by the
 /// rest.
@@ -104,6 +87,10 @@ struct TrainerOptions {
   int replicas_per_optimizer_state = 1;
   std::vector<std::string> metrics{};
   double flops_per_micro_batch = 0;  ///< for a Pod's clock
+  /// What the device keeps where. accumulation, replicas, replicas_per_state and ipus_per_replica are the
+  /// training's own; whether all of it fits is planMemory's to say. Updates advance a Pod's clock by the time
+  /// of what they stream.
+  MemoryPlanOptions memory{};
 };
 
 /// Where the time of this instance's thread went, in seconds.
@@ -187,6 +174,8 @@ class Trainer {
   int samplesPerUpdate(int micro_batch) const;  ///< micro_batch · count · replicas: the global batch
 
   WeightUpdate& weightUpdate();
+  /// Of TrainerOptions::memory: what the device keeps where, and what an update streams.
+  const MemoryPlan& memoryPlan() const;
 
  private:
   class Impl;

@@ -10,10 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "popdist/checkpoint.hpp"
 #include "popdist/context.hpp"
 #include "popdist/optimizer.hpp"
 #include "popdist/parameters.hpp"
+#include "popdist/piece.hpp"
+#include "popdist/state_sharing.hpp"
 
 namespace popdist::train {
 
@@ -41,7 +42,8 @@ class WeightUpdate {
 
   /// values -= the optimizer's update of factor · gradients.
   ///   - `values`: one for each of this instance's replicas, all the same on all replicas of the job.
-  ///   - `gradients`: already reduced, so the same in all instances. Holds undefined values afterwards.
+  ///   - `gradients`: already reduced, this instance's part of sharing() at least. Holds undefined values
+  ///     afterwards.
   ///   - Who calls: every instance. With state shared over instances: one all-gather of the parameters, and
   ///   for
   ///     transforms that need norms one of a double for each block; without: nothing is exchanged.
@@ -49,6 +51,9 @@ class WeightUpdate {
   /// kInvalidArgument for another number of values or other specs, and as Communicator::allGather; values are
   /// then undefined.
   bool apply(FlatTensors& gradients, std::span<FlatTensors> values, double factor = 1);
+
+  /// Which gradients apply() reads in each instance: for Strategy::reductionOf.
+  const StateSharing& sharing() const;
 
   std::uint64_t updatesDone() const;
   void setUpdatesDone(std::uint64_t updates);  ///< after loading state()

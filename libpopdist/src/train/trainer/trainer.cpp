@@ -2,6 +2,7 @@
 #include "popdist/trainer.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -70,6 +71,19 @@ double divisorOf(GradientScale scale, const Strategy& strategy) {
   return 1;
 }
 
+/// Of this training, whose device takes whatever it keeps.
+MemoryPlan planOf(const Strategy& strategy, const Parameters& parameters, const Optimizer& optimizer,
+                  const TrainerOptions& options, int micro_batches) {
+  MemoryPlanOptions plan = options.memory;
+  plan.accumulation = options.accumulation;
+  plan.accumulation.count = std::max(1, micro_batches);
+  plan.replicas = strategy.numReplicas();
+  plan.replicas_per_state = options.replicas_per_optimizer_state;
+  plan.ipus_per_replica = strategy.context().numIpusPerReplica();
+  plan.in_processor_bytes = plan.streaming_bytes = std::numeric_limits<std::uint64_t>::max();
+  return planMemory(parameters, optimizer, plan);
+}
+
 std::vector<FlatTensors> forReplicas(const Strategy& strategy, const Spec& spec) {
   std::vector<FlatTensors> all;
   for (int local = 0; local < strategy.numLocalReplicas(); ++local)
@@ -94,9 +108,10 @@ double Progress::meanOfMicroBatches(std::string_view name) const {
 class Trainer::Impl {
  public:
   Impl(Strategy& strategy, Parameters parameters, const Spec& sums, Optimizer optimizer,
-       TrainerOptions options)
+       TrainerOptions options, MemoryPlan plan)
       : options_(std::move(options)),
-        log_(strategy, options_.accumulation.count),
+        plan_(std::move(plan)),
+        log_(strategy, options_.accumulation.count, FlatTensors::bytesOf(sums)),
         strategy_(strategy),
         parameters_(std::move(parameters)),
         values_(forReplicas(strategy, parameters_.spec())),
@@ -105,7 +120,7 @@ class Trainer::Impl {
         update_(strategy.context(), parameters_.spec(), sums, std::move(optimizer),
                 {.replicas_per_state = options_.replicas_per_optimizer_state,
                  .skip_not_finite = options_.loss_scale.dynamic}),
-        reduction_(strategy.reductionOf(sums_)),
+        reduction_(strategy.reductionOfParts(sums_, update_.sharing())),
         count_(options_.accumulation.count) {}
 
   void setStep(Step step) {
@@ -138,6 +153,8 @@ class Trainer::Impl {
       if (update_.apply(sums_.front(), values_, 1 / divisor)) {
         scaler_.updated();
         ++progress.updates;
+        strategy_.advanceStreaming(plan_.streamingTime());
+        strategy_.advanceAllGather(values_.front().bytes().size(), options_.replicas_per_optimizer_state);
       } else {
         scaler_.skipped();
         ++progress.skipped;
@@ -195,6 +212,7 @@ class Trainer::Impl {
   std::uint64_t updates() const { return runs_; }
   double lossScale() const { return scaler_.scale(); }
   int count() const { return count_; }
+  const MemoryPlan& plan() const { return plan_; }
 
  private:
   Progress begin() const {
@@ -237,6 +255,7 @@ class Trainer::Impl {
   }
 
   TrainerOptions options_;
+  MemoryPlan plan_;
   ScalingLog log_;  // before all that may not fit into memory
   Strategy& strategy_;
   Parameters parameters_;
@@ -256,8 +275,9 @@ Trainer::Trainer(Strategy& strategy, Parameters parameters, Step step, Optimizer
   if (!step) throwIfError(pop::invalidArgument("there is no step"), "Trainer");
   const pop::Result<Spec> sums = accumulatorsOf(parameters.spec(), options.accumulation);
   throwIfError(sums.status(), "Trainer");
+  MemoryPlan plan = planOf(strategy, parameters, optimizer, options, options.accumulation.count);
   impl_ = std::make_unique<Impl>(strategy, std::move(parameters), sums.value(), std::move(optimizer),
-                                 std::move(options));
+                                 std::move(options), std::move(plan));
   impl_->setStep(std::move(step));
 }
 
@@ -266,8 +286,10 @@ Trainer::Trainer(Strategy& strategy, Parameters parameters, PipelineProgram prog
   throwIfError(check(parameters, options), "Trainer");
   throwIfError(checkPipeline(parameters, program, options), "Trainer");
   const Spec sums = parameters.spec();
-  impl_ =
-      std::make_unique<Impl>(strategy, std::move(parameters), sums, std::move(optimizer), std::move(options));
+  MemoryPlan plan = planOf(strategy, parameters, optimizer, options,
+                           static_cast<int>(program.pipeline.gradient_accumulation_count));
+  impl_ = std::make_unique<Impl>(strategy, std::move(parameters), sums, std::move(optimizer),
+                                 std::move(options), std::move(plan));
   impl_->setPipeline(std::move(program));
 }
 
@@ -310,6 +332,9 @@ int Trainer::samplesPerUpdate(int micro_batch) const {
 }
 WeightUpdate& Trainer::weightUpdate() {
   return impl_->update();
+}
+const MemoryPlan& Trainer::memoryPlan() const {
+  return impl_->plan();
 }
 
 }  // namespace popdist::train
