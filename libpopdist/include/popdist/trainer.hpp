@@ -27,6 +27,7 @@
 #include "popdist/parameters.hpp"
 #include "popdist/pipeline.hpp"
 #include "popdist/strategy.hpp"
+#include "popdist/variables.hpp"
 #include "popdist/weight_update.hpp"
 
 namespace popdist::train {
@@ -104,6 +105,8 @@ struct TrainerOptions {
   int replicas_per_optimizer_state = 1;
   std::vector<std::string> metrics{};
   double flops_per_micro_batch = 0;  ///< for a Pod's clock
+  /// Saved and resumed with the parameters, by all instances together. Must outlive the trainer.
+  Variables* variables = nullptr;
 };
 
 /// Where the time of this instance's thread went, in seconds.

@@ -6,18 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "libpopdist/src/async/everybody.h"
 #include "libpopdist/src/reduce/fold.h"
 #include "libpopdist/src/tensor/error_edge.h"
 #include "popdist/strategy.hpp"
 
 namespace popdist::train {
 namespace {
-
-AsyncCommunicator everybody(Context& context) {
-  std::set<unsigned> instances;
-  for (int i = 0; i < context.numInstances(); ++i) instances.insert(static_cast<unsigned>(i));
-  return AsyncCommunicator(context.createCommunicator(instances));
-}
 
 class HostReduction final : public GradientReduction {
  public:
@@ -71,7 +66,7 @@ class HostReduction final : public GradientReduction {
 }  // namespace
 
 HostStrategy::HostStrategy(Context& context, std::string_view name, const FusionOptions& fusion)
-    : Strategy(context), name_(name), fusion_(fusion), members_(everybody(context)) {}
+    : Strategy(context), name_(name), fusion_(fusion), members_(async::everybody(context)) {}
 
 std::unique_ptr<GradientReduction> HostStrategy::reductionOf(std::span<FlatTensors> gradients) {
   return std::make_unique<HostReduction>(context(), members_, "gradients " + std::to_string(++reductions_),

@@ -162,6 +162,11 @@ class Trainer::Impl {
     const Context& context = strategy_.context();
     std::vector<Piece> pieces = shareOf(parameterPieces(), context.instanceIndex(), context.numInstances());
     for (Piece& piece : shareOf(update_.state(), update_.group(), update_.groups())) pieces.push_back(piece);
+    if (options_.variables != nullptr) {
+      for (Piece& piece :
+           shareOf(options_.variables->pieces(), context.instanceIndex(), context.numInstances()))
+        pieces.push_back(piece);
+    }
     checkpoints.save(pieces, positionOf({.updates_done = update_.updatesDone(),
                                          .runs = runs_,
                                          .loss_scale = scaler_.scale(),
@@ -173,12 +178,16 @@ class Trainer::Impl {
   bool resume(Checkpoints& checkpoints, io::Infeed& infeed, bool exactly) {
     std::vector<Piece> pieces = parameterPieces();
     for (Piece& piece : update_.state()) pieces.push_back(piece);
+    if (options_.variables != nullptr) {
+      for (Piece& piece : options_.variables->piecesToLoad()) pieces.push_back(piece);
+    }
     const std::optional<Position> position = checkpoints.resume(pieces);
     if (!position) return false;
     const pop::Result<SavedState> state = stateAt(*position, settingWith(infeed), exactly);
     throwIfError(state.status(), "Trainer.resume");
     for (FlatTensors& other : std::span(values_).subspan(1))
       std::copy(values_.front().bytes().begin(), values_.front().bytes().end(), other.bytes().begin());
+    if (options_.variables != nullptr) options_.variables->loaded();
     update_.setUpdatesDone(state.value().updates_done);
     runs_ = state.value().runs;
     scaler_.resume(state.value().loss_scale, state.value().good_updates);
