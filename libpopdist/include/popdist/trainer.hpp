@@ -178,7 +178,8 @@ class Trainer {
   /// parameters and state are then undefined: initialise() anew.
   bool resume(Checkpoints& checkpoints, io::Infeed& infeed, const ResumeOptions& options = {});
 
-  /// All replicas have the same.
+  /// All replicas have the same. Where the strategy has variables on the host these are the devices' copies:
+  /// what a program changes there is gone with the next update.
   ConstTensorRefs parameters() const;
   TensorRefs parametersOf(int local_replica);
 
@@ -188,6 +189,10 @@ class Trainer {
   int samplesPerUpdate(int micro_batch) const;  ///< micro_batch · count · replicas: the global batch
 
   WeightUpdate& weightUpdate();
+  /// Whether a parameter is updated as soon as its gradient has been reduced: the strategy has variables on
+  /// the host, and the update can do with one gradient at a time. Times::step then hides what others have in
+  /// reduction and update.
+  bool updatesByGradient() const;
 
  private:
   class Impl;
