@@ -20,6 +20,7 @@
 #include "popdist/memory_plan.hpp"
 #include "popdist/pod.hpp"
 #include "popdist/progress_report.hpp"
+#include "popdist/span.hpp"
 #include "popdist/trainer.hpp"
 #include "popdist/types.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "common/base/text.h"
 #include "libpopdist/src/tensor/error_edge.h"
+#include "libpopdist/src/train/trainer/denormals_in_force.h"
 #include "libpopdist/src/train/trainer/gradient_sums.h"
 #include "libpopdist/src/train/trainer/loss_scaler.h"
 #include "libpopdist/src/train/trainer/micro_batches.h"
@@ -130,6 +131,7 @@ class Trainer::Impl {
   }
 
   void initialise(std::uint64_t seed) {
+    requireSameDenormals(strategy_.context(), "Trainer.initialise");
     if (strategy_.context().instanceIndex() == 0) parameters_.initialise(values_.front().refs(), seed);
     strategy_.broadcast(values_);
     copyToHost();
@@ -146,7 +148,7 @@ class Trainer::Impl {
       if (options_.flops_per_micro_batch > 0)
         strategy_.advanceCompute(options_.flops_per_micro_batch * count_);
       reduction_->wait();
-      watch.addTo(progress.seconds.reduction);
+      watch.addTo(progress.seconds.reduction, "reduction");
       if (update()) {
         scaler_.updated();
         ++progress.updates;
@@ -155,14 +157,14 @@ class Trainer::Impl {
         ++progress.skipped;
       }
       ++runs_;
-      watch.addTo(progress.seconds.update);
+      watch.addTo(progress.seconds.update, "update");
     }
     progress.seconds.all = watch.total();
     return finish(std::move(progress));
   }
 
   Progress evaluate(io::Infeed& infeed) {
-    const ScalingLog::Part logged(log_, &Outside::evaluations);
+    const ScalingLog::Part logged(log_, &Outside::evaluations, "evaluation");
     Progress progress = begin();
     Stopwatch watch;
     for (int local = 0; local < strategy_.numLocalReplicas(); ++local)
@@ -172,7 +174,7 @@ class Trainer::Impl {
   }
 
   void save(Checkpoints& checkpoints, const io::Infeed& infeed) {
-    const ScalingLog::Part logged(log_, &Outside::checkpoints);
+    const ScalingLog::Part logged(log_, &Outside::checkpoints, "checkpoint");
     const Context& context = strategy_.context();
     std::vector<Piece> pieces = shareOf(parameterPieces(), context.instanceIndex(), context.numInstances());
     for (Piece& piece : shareOf(update_.state(), update_.group(), update_.groups())) pieces.push_back(piece);
@@ -190,6 +192,7 @@ class Trainer::Impl {
   }
 
   bool resume(Checkpoints& checkpoints, io::Infeed& infeed, bool exactly) {
+    requireSameDenormals(strategy_.context(), "Trainer.resume");
     std::vector<Piece> pieces = parameterPieces();
     for (Piece& piece : update_.state()) pieces.push_back(piece);
     if (options_.variables != nullptr) {
