@@ -15,6 +15,8 @@
 #include "libpopdist/src/train/trainer/saved_state.h"
 #include "libpopdist/src/train/trainer/scaling_log.h"
 #include "libpopdist/src/train/trainer/stopwatch.h"
+#include "popdist/denormals.hpp"
+#include "popdist/span.hpp"
 
 namespace popdist::train {
 namespace {
@@ -116,9 +118,7 @@ class Trainer::Impl {
         reduction_(strategy.reductionOf(sums_)),
         count_(options_.accumulation.count) {
     if (!host_values_.empty() && update_.canUpdateByParameter())
-      updates_by_gradient_ = reduction_->onReduced([this](std::size_t parameter) {
-        update_.applyTo(parameter, sums_.front(), host_values_, factor_);
-      });
+      updates_by_gradient_ = reduction_->onReduced([this](std::size_t parameter) { updateOne(parameter); });
   }
 
   void setStep(Step step) {
@@ -141,6 +141,7 @@ class Trainer::Impl {
     Progress progress = begin();
     const ScalingLog::Run logged(log_, progress, samplesOf(infeed.spec()));
     Stopwatch watch;
+    flushes_denormals_ = denormalsAreFlushed();
     for (std::uint64_t i = 0; i < updates; ++i) {
       factor_ = 1 / (divisorOf(options_.gradient_scale, strategy_) * scaler_.scale());
       for (int local = 0; local < strategy_.numLocalReplicas(); ++local)
@@ -222,6 +223,14 @@ class Trainer::Impl {
   int count() const { return count_; }
 
  private:
+  /// In the thread of the reduction, which may have begun before the program made its guard.
+  void updateOne(std::size_t parameter) {
+    const Span span("update of a gradient");
+    std::optional<FlushDenormals> flush;
+    if (flushes_denormals_) flush.emplace();
+    update_.applyTo(parameter, sums_.front(), host_values_, factor_);
+  }
+
   /// Or what is left of it when all gradients have come. False: skipped.
   bool update() {
     if (host_values_.empty()) return update_.apply(sums_.front(), values_, factor_);
@@ -288,6 +297,7 @@ class Trainer::Impl {
   LossScaler scaler_;
   double factor_ = 1;  // of the gradients' sums
   bool updates_by_gradient_ = false;
+  bool flushes_denormals_ = false;
   WeightUpdate update_;
   std::unique_ptr<GradientReduction> reduction_;  // its thread uses what is above
   int count_;                                     // micro-batches of an update

@@ -4,12 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <condition_variable>
+#include <cstdint>
+#include <cstring>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "popdist/denormals.hpp"
 #include "popdist/strategy.hpp"
 #include "popdist/trainer.hpp"
 #include "tests/testing/error_code_of.h"
@@ -169,6 +173,27 @@ TEST(HostVariables, LastLayerIsUpdatedBeforeTheFirstGradientIsThere) {
                 ::testing::ElementsAre("gradient last", "update last", "gradient third", "update third",
                                        "gradient second", "update second", "gradient first", "update first"));
   });
+}
+
+TEST(HostVariables, AreUpdatedWithTheDenormalsOfTheTrainingsThread) {
+  Context& context = Context::fromEnvironment();
+  IpuMultiWorkerStrategy strategy(context, {.variables_on_host = true});  // its thread keeps them
+  const FlushDenormals flush;
+  Parameters parameters;
+  parameters.add("w", {1});
+  Trainer trainer(
+      strategy, parameters,
+      [](const MicroBatch& batch) {
+        constexpr std::uint32_t kDenormal = 1;
+        std::memcpy(batch.gradients.get<float>(0).data(), &kDenormal, sizeof kDenormal);
+      },
+      sgd(1));
+  ASSERT_TRUE(trainer.updatesByGradient());
+  trainer.initialise(1);
+  io::Infeed infeed = layers::feed(context);
+  trainer.run(infeed, 1);
+  if (!FlushDenormals::isSupported()) GTEST_SKIP() << "this CPU keeps them";
+  EXPECT_EQ(layers::bytesOf(trainer.parameters()), std::string(4, '\0'));
 }
 
 TEST(HostVariables, ErrorsOfTheOptimizerReachTheTraining) {
