@@ -28,6 +28,7 @@
 #include "popdist/parameters.hpp"
 #include "popdist/pipeline.hpp"
 #include "popdist/strategy.hpp"
+#include "popdist/variables.hpp"
 #include "popdist/weight_update.hpp"
 
 namespace popdist::train {
@@ -87,10 +88,12 @@ struct TrainerOptions {
   int replicas_per_optimizer_state = 1;
   std::vector<std::string> metrics{};
   double flops_per_micro_batch = 0;  ///< for a Pod's clock
-  /// What the device keeps where. accumulation, replicas, replicas_per_state and ipus_per_replica are the
-  /// training's own; whether all of it fits is planMemory's to say. Updates advance a Pod's clock by the time
-  /// of what they stream.
+  /// What the device keeps where. accumulation, replicas, replicas_per_state, ipus_per_replica and
+  /// variables_on_host are the training's own; whether all of it fits is planMemory's to say. Updates advance
+  /// a Pod's clock by the time of what they stream.
   MemoryPlanOptions memory{};
+  /// Saved and resumed with the parameters, by all instances together. Must outlive the trainer.
+  Variables* variables = nullptr;
 };
 
 /// Where the time of this instance's thread went, in seconds.
@@ -164,7 +167,8 @@ class Trainer {
   /// parameters and state are then undefined: initialise() anew.
   bool resume(Checkpoints& checkpoints, io::Infeed& infeed, const ResumeOptions& options = {});
 
-  /// All replicas have the same.
+  /// All replicas have the same. Where the strategy has variables on the host these are the devices' copies:
+  /// what a program changes there is gone with the next update.
   ConstTensorRefs parameters() const;
   TensorRefs parametersOf(int local_replica);
 
@@ -176,6 +180,10 @@ class Trainer {
   WeightUpdate& weightUpdate();
   /// Of TrainerOptions::memory: what the device keeps where, and what an update streams.
   const MemoryPlan& memoryPlan() const;
+  /// Whether a parameter is updated as soon as its gradient has been reduced: the strategy has variables on
+  /// the host, and the update can do with one gradient at a time. Times::step then hides what others have in
+  /// reduction and update.
+  bool updatesByGradient() const;
 
  private:
   class Impl;
