@@ -171,8 +171,9 @@ class Trainer {
 
   /// Goes on from the newest checkpoint, whatever split over instances and sharing of state has written it,
   /// and starts `infeed` where that was. False: there is none, and nothing has changed. Collective. Throws
-  /// popdist_error kFailedPrecondition naming what differs (ResumeOptions), and as Checkpoints::resume;
-  /// parameters and state are then undefined: initialise() anew.
+  /// popdist_error kFailedPrecondition naming what differs (ResumeOptions), and kDataLoss for a checkpoint
+  /// that no trainer has made: nothing has changed then. And as Checkpoints::resume; parameters and state are
+  /// then undefined: initialise() anew.
   bool resume(Checkpoints& checkpoints, io::Infeed& infeed, const ResumeOptions& options = {});
 
   /// All replicas have the same.

@@ -173,16 +173,18 @@ class Trainer::Impl {
   bool resume(Checkpoints& checkpoints, io::Infeed& infeed, bool exactly) {
     std::vector<Piece> pieces = parameterPieces();
     for (Piece& piece : update_.state()) pieces.push_back(piece);
-    const std::optional<Position> position = checkpoints.resume(pieces);
-    if (!position) return false;
-    const pop::Result<SavedState> state = stateAt(*position, settingWith(infeed), exactly);
-    throwIfError(state.status(), "Trainer.resume");
-    for (FlatTensors& other : std::span(values_).subspan(1))
-      std::copy(values_.front().bytes().begin(), values_.front().bytes().end(), other.bytes().begin());
-    update_.setUpdatesDone(state.value().updates_done);
-    runs_ = state.value().runs;
-    scaler_.resume(state.value().loss_scale, state.value().good_updates);
-    infeed.start(state.value().data);
+    std::optional<SavedState> state;
+    checkpoints.resume(pieces, [&](const Position& position) {
+      pop::Result<SavedState> saved = stateAt(position, settingWith(infeed), exactly);
+      throwIfError(saved.status(), "Trainer.resume");
+      state = saved.value();
+    });
+    if (!state) return false;
+    copyToOtherReplicas();
+    update_.setUpdatesDone(state->updates_done);
+    runs_ = state->runs;
+    scaler_.resume(state->loss_scale, state->good_updates);
+    infeed.start(state->data);
     return true;
   }
 
@@ -196,6 +198,12 @@ class Trainer::Impl {
  private:
   Progress begin() const {
     return {.names = options_.metrics, .sums = std::vector<double>(options_.metrics.size())};
+  }
+
+  void copyToOtherReplicas() {
+    const std::span<const std::byte> first = values_.front().bytes();
+    for (FlatTensors& other : std::span(values_).subspan(1))
+      std::copy(first.begin(), first.end(), other.bytes().begin());
   }
 
   /// Whole tensors, as all replicas have them.
