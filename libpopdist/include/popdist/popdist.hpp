@@ -15,6 +15,7 @@
 #include "popdist/context.hpp"
 #include "popdist/denormals.hpp"
 #include "popdist/error.hpp"
+#include "popdist/evaluator.hpp"
 #include "popdist/fused.hpp"
 #include "popdist/io.hpp"
 #include "popdist/loops.hpp"

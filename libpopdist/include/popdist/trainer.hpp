@@ -176,6 +176,10 @@ class Trainer {
   /// then undefined: initialise() anew.
   bool resume(Checkpoints& checkpoints, io::Infeed& infeed, const ResumeOptions& options = {});
 
+  /// Takes the parameters of `checkpoint`, on this instance's replicas; counts and the optimizer's state
+  /// stay: for evaluate(). Throws as Checkpoint::load; parameters are then undefined.
+  void load(const Checkpoint& checkpoint);
+
   /// All replicas have the same.
   ConstTensorRefs parameters() const;
   TensorRefs parametersOf(int local_replica);
@@ -183,6 +187,7 @@ class Trainer {
   std::uint64_t updates() const;                ///< of the training's whole life, skipped ones included
   std::uint64_t updatesDone() const;            ///< skipped ones not counted
   double lossScale() const;                     ///< now
+  int instances() const;                        ///< of the job
   int samplesPerUpdate(int micro_batch) const;  ///< micro_batch · count · replicas: the global batch
 
   WeightUpdate& weightUpdate();

@@ -188,6 +188,11 @@ class Trainer::Impl {
     return true;
   }
 
+  void load(const Checkpoint& checkpoint) {
+    checkpoint.load(parameterPieces());
+    copyToOtherReplicas();
+  }
+
   Strategy& strategy() { return strategy_; }
   std::vector<FlatTensors>& values() { return values_; }
   WeightUpdate& update() { return update_; }
@@ -295,6 +300,9 @@ void Trainer::save(Checkpoints& checkpoints, const io::Infeed& infeed) {
 bool Trainer::resume(Checkpoints& checkpoints, io::Infeed& infeed, const ResumeOptions& options) {
   return impl_->resume(checkpoints, infeed, options.exactly);
 }
+void Trainer::load(const Checkpoint& checkpoint) {
+  impl_->load(checkpoint);
+}
 ConstTensorRefs Trainer::parameters() const {
   return impl_->values().front().refs();
 }
@@ -309,6 +317,9 @@ std::uint64_t Trainer::updatesDone() const {
 }
 double Trainer::lossScale() const {
   return impl_->lossScale();
+}
+int Trainer::instances() const {
+  return impl_->strategy().numWorkers();
 }
 int Trainer::samplesPerUpdate(int micro_batch) const {
   return micro_batch * impl_->count() * impl_->strategy().numReplicas();
