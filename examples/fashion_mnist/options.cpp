@@ -20,6 +20,7 @@ constexpr const char* kHelp =
     "  --momentum X          (0.9)\n"
     "  --strategy NAME       popdist, multiworker, horovod, hpu or single (popdist)\n"
     "  --checkpoints DIR     where the training is saved after each epoch, and goes on from\n"
+    "  --evaluate            tests all checkpoints that are there, and trains nothing\n"
     "  --seed N              (42)\n"
     "  --isa NAME            instruction set: baseline, avx2, avx512 (the best that all instances have)\n"
     "N is a whole number from 1 to 1000000, that of --seed from 0; X is from 0 to 10.\n";
@@ -34,6 +35,7 @@ TrainingOptions parseOptions(int argc, char** argv) {
       .text("output-model", options.output_model)
       .text("strategy", options.strategy)
       .text("checkpoints", options.checkpoints)
+      .flag("evaluate", options.evaluate)
       .whole("epochs", options.epochs)
       .whole("micro-batch", options.micro_batch)
       .whole("accumulation", options.accumulation)
