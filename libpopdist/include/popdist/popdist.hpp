@@ -23,6 +23,7 @@
 #include "popdist/pod.hpp"
 #include "popdist/popart_horovod.hpp"
 #include "popdist/progress_report.hpp"
+#include "popdist/span.hpp"
 #include "popdist/trainer.hpp"
 #include "popdist/types.hpp"
 

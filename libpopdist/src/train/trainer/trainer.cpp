@@ -131,7 +131,7 @@ class Trainer::Impl {
       if (options_.flops_per_micro_batch > 0)
         strategy_.advanceCompute(options_.flops_per_micro_batch * count_);
       reduction_->wait();
-      watch.addTo(progress.seconds.reduction);
+      watch.addTo(progress.seconds.reduction, "reduction");
       const double divisor = divisorOf(options_.gradient_scale, strategy_) * scaler_.scale();
       if (update_.apply(sums_.front(), values_, 1 / divisor)) {
         scaler_.updated();
@@ -141,14 +141,14 @@ class Trainer::Impl {
         ++progress.skipped;
       }
       ++runs_;
-      watch.addTo(progress.seconds.update);
+      watch.addTo(progress.seconds.update, "update");
     }
     progress.seconds.all = watch.total();
     return finish(std::move(progress));
   }
 
   Progress evaluate(io::Infeed& infeed) {
-    const ScalingLog::Part logged(log_, &Outside::evaluations);
+    const ScalingLog::Part logged(log_, &Outside::evaluations, "evaluation");
     Progress progress = begin();
     Stopwatch watch;
     for (int local = 0; local < strategy_.numLocalReplicas(); ++local)
@@ -158,7 +158,7 @@ class Trainer::Impl {
   }
 
   void save(Checkpoints& checkpoints, const io::Infeed& infeed) {
-    const ScalingLog::Part logged(log_, &Outside::checkpoints);
+    const ScalingLog::Part logged(log_, &Outside::checkpoints, "checkpoint");
     const Context& context = strategy_.context();
     std::vector<Piece> pieces = shareOf(parameterPieces(), context.instanceIndex(), context.numInstances());
     for (Piece& piece : shareOf(update_.state(), update_.group(), update_.groups())) pieces.push_back(piece);
