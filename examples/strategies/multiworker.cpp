@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// IPU-Servers that find each other by TF_CONFIG: one command in each terminal.
+// IPU-Servers that find each other by TF_CONFIG. In one terminal, and with "index":1 in another:
 //
-//   TF_CONFIG='{"cluster":{"worker":["localhost:3737","localhost:3738"]},"task":{"type":"worker","index":0}}'
-//   \
-//     multiworker
-//   TF_CONFIG='{"cluster":{"worker":["localhost:3737","localhost:3738"]},"task":{"type":"worker","index":1}}'
-//   \
-//     multiworker
+//   export TF_CONFIG='{"cluster":{"worker":["localhost:3737","localhost:3738"]},
+//                      "task":{"type":"worker","index":0}}'
+//   multiworker
 #include "fit.h"
 
 int main() try {

@@ -63,7 +63,8 @@ TEST(Strategies, FitInTwoTerminals) {
 }
 
 TEST(Strategies, FitByForking) {
-  HandStarted forking = HandStarted::command({program("by_fork"), "3", std::to_string(freePortsInARow(3))}, {});
+  HandStarted forking =
+      HandStarted::command({program("by_fork"), "3", std::to_string(freePortsInARow(3))}, {});
   EXPECT_EQ(forking.wait(), 0) << forking.out();
   expectFoundByAll(forking.out(), 3);
 }
