@@ -151,7 +151,9 @@ class Trainer {
   Trainer(Trainer&&) noexcept;
   Trainer& operator=(Trainer&&) noexcept;
 
-  /// Instance 0 draws the parameters; all replicas get them. Collective.
+  /// Instance 0 draws the parameters; all replicas get them. Collective. Throws popdist_error
+  /// kFailedPrecondition if some instances flush denormals and others do not (FlushDenormals), and so does
+  /// resume().
   void initialise(std::uint64_t seed);
 
   /// `updates` updates of GradientAccumulation::count micro-batches each, on every replica of this instance,

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/integration_popdist/cluster/hand_started.h"
-#include "tests/testing/free_ports.h"
+#include "tests/testing/free_port.h"
 #include "tests/testing/poprun_process.h"
 
 namespace pop::testing {

@@ -8,6 +8,7 @@
 
 #include "common/base/text.h"
 #include "libpopdist/src/tensor/error_edge.h"
+#include "libpopdist/src/train/trainer/denormals_in_force.h"
 #include "libpopdist/src/train/trainer/gradient_sums.h"
 #include "libpopdist/src/train/trainer/loss_scaler.h"
 #include "libpopdist/src/train/trainer/micro_batches.h"
@@ -117,6 +118,7 @@ class Trainer::Impl {
   }
 
   void initialise(std::uint64_t seed) {
+    requireSameDenormals(strategy_.context(), "Trainer.initialise");
     if (strategy_.context().instanceIndex() == 0) parameters_.initialise(values_.front().refs(), seed);
     strategy_.broadcast(values_);
   }
@@ -171,6 +173,7 @@ class Trainer::Impl {
   }
 
   bool resume(Checkpoints& checkpoints, io::Infeed& infeed, bool exactly) {
+    requireSameDenormals(strategy_.context(), "Trainer.resume");
     std::vector<Piece> pieces = parameterPieces();
     for (Piece& piece : update_.state()) pieces.push_back(piece);
     std::optional<SavedState> state;
