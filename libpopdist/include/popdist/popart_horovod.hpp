@@ -166,7 +166,7 @@ class DistributedOptimizer {
 
   /// From now on the session's updates average gradients over all processes. Collective. In inference there
   /// are none: says so on stderr, and does nothing. Throws as train::Trainer; kFailedPrecondition the second
-  /// time.
+  /// time, and where processes treat denormals differently.
   void insertHostAllReduce();
 
  private:

@@ -7,6 +7,7 @@
 #include "libpopdist/src/tensor/error_edge.h"
 #include "libpopdist/src/train/popart/session_impl.h"
 #include "libpopdist/src/train/popart/session_options.h"
+#include "libpopdist/src/train/trainer/denormals_in_force.h"
 
 namespace popdist::popart {
 namespace {
@@ -54,9 +55,9 @@ Session::Impl::Impl(Context& context, Model model, DataFlow data_flow, const Ses
 }
 
 void Session::Impl::insertHostAllReduce(train::Optimizer optimizer) {
-  if (trainer_)
-    throwIfError(pop::failedPrecondition("the session has one already"),
-                 "DistributedOptimizer.insertHostAllReduce");
+  constexpr const char* kFunction = "DistributedOptimizer.insertHostAllReduce";
+  if (trainer_) throwIfError(pop::failedPrecondition("the session has one already"), kFunction);
+  train::requireSameDenormals(context_, kFunction);
   const train::Reduction reduction = options_.accumulation_and_replication_reduction;
   if (!strategy_) strategy_.emplace(context_);
   trainer_.emplace(

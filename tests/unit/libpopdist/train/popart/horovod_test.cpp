@@ -4,10 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "popdist/denormals.hpp"
 #include "popdist/popart_horovod.hpp"
 #include "tests/testing/error_code_of.h"
 #include "tests/testing/thread_group.h"
@@ -169,6 +170,19 @@ TEST(PopartHorovod, NamesTheCallThatIsMissing) {
     EXPECT_EQ(errorCodeOf([&] { hvd::broadcastWeights(session, 2); }), ErrorCode::kInvalidArgument);
     hvd::broadcastWeights(session);
     session.run(infeed);
+  });
+}
+
+TEST(PopartHorovod, RefusesRanksThatTreatDenormalsDifferently) {
+  if (!FlushDenormals::isSupported()) return;
+  ThreadGroup group(2);
+  group.run([&](Context& context) {
+    std::optional<FlushDenormals> flush;
+    if (context.instanceIndex() == 1) flush.emplace();
+    const SessionOptions options{.host_all_reduce = true};
+    Session session(context, model(4), {1, {}}, options);
+    hvd::DistributedOptimizer optimizer(train::sgd(0.1), session, options);
+    EXPECT_EQ(errorCodeOf([&] { optimizer.insertHostAllReduce(); }), ErrorCode::kFailedPrecondition);
   });
 }
 
