@@ -12,22 +12,19 @@
 #include "popdist/communicator.hpp"
 
 namespace popdist::train {
-namespace {
 
-bool areFlushed() {
+bool denormalsAreFlushed() {
   const volatile float least = std::numeric_limits<float>::min();
   return least / 2 == 0;
 }
 
-}  // namespace
-
 const char* denormalsInForce() {
-  return areFlushed() ? "flushed" : "kept";
+  return denormalsAreFlushed() ? "flushed" : "kept";
 }
 
 void requireSameDenormals(Context& context, const char* function) {
   std::vector<int> flushed(static_cast<std::size_t>(context.numInstances()));
-  flushed[static_cast<std::size_t>(context.instanceIndex())] = areFlushed() ? 1 : 0;
+  flushed[static_cast<std::size_t>(context.instanceIndex())] = denormalsAreFlushed() ? 1 : 0;
   context.world().allReduce(std::span(flushed), Operator::kSum);
   const auto other = std::find(flushed.begin(), flushed.end(), 1 - flushed.front());
   if (other == flushed.end()) return;

@@ -7,6 +7,7 @@
 
 namespace popdist::train {
 
+bool denormalsAreFlushed();
 /// "flushed" or "kept".
 const char* denormalsInForce();
 
