@@ -28,6 +28,7 @@
 #include "popdist/parameters.hpp"
 #include "popdist/pipeline.hpp"
 #include "popdist/strategy.hpp"
+#include "popdist/variables.hpp"
 #include "popdist/weight_update.hpp"
 
 namespace popdist::train {
@@ -87,10 +88,12 @@ struct TrainerOptions {
   int replicas_per_optimizer_state = 1;
   std::vector<std::string> metrics{};
   double flops_per_micro_batch = 0;  ///< for a Pod's clock
-  /// What the device keeps where. accumulation, replicas, replicas_per_state and ipus_per_replica are the
-  /// training's own; whether all of it fits is planMemory's to say. Updates advance a Pod's clock by the time
-  /// of what they stream.
+  /// What the device keeps where. accumulation, replicas, replicas_per_state, ipus_per_replica and
+  /// variables_on_host are the training's own; whether all of it fits is planMemory's to say. Updates advance
+  /// a Pod's clock by the time of what they stream.
   MemoryPlanOptions memory{};
+  /// Saved and resumed with the parameters, by all instances together. Must outlive the trainer.
+  Variables* variables = nullptr;
 };
 
 /// Where the time of this instance's thread went, in seconds.
@@ -138,7 +141,9 @@ class Trainer {
   Trainer(Trainer&&) noexcept;
   Trainer& operator=(Trainer&&) noexcept;
 
-  /// Instance 0 draws the parameters; all replicas get them. Collective.
+  /// Instance 0 draws the parameters; all replicas get them. Collective. Throws popdist_error
+  /// kFailedPrecondition if some instances flush denormals and others do not (FlushDenormals), and so does
+  /// resume().
   void initialise(std::uint64_t seed);
 
   /// `updates` updates of GradientAccumulation::count micro-batches each, on every replica of this instance,
@@ -158,22 +163,33 @@ class Trainer {
 
   /// Goes on from the newest checkpoint, whatever split over instances and sharing of state has written it,
   /// and starts `infeed` where that was. False: there is none, and nothing has changed. Collective. Throws
-  /// popdist_error kFailedPrecondition naming what differs (ResumeOptions), and as Checkpoints::resume;
-  /// parameters and state are then undefined: initialise() anew.
+  /// popdist_error kFailedPrecondition naming what differs (ResumeOptions), and kDataLoss for a checkpoint
+  /// that no trainer has made: nothing has changed then. And as Checkpoints::resume; parameters and state are
+  /// then undefined: initialise() anew.
   bool resume(Checkpoints& checkpoints, io::Infeed& infeed, const ResumeOptions& options = {});
 
-  /// All replicas have the same.
+  /// Takes the parameters of `checkpoint`, on this instance's replicas; counts and the optimizer's state
+  /// stay: for evaluate(). Throws as Checkpoint::load; parameters are then undefined.
+  void load(const Checkpoint& checkpoint);
+
+  /// All replicas have the same. Where the strategy has variables on the host these are the devices' copies:
+  /// what a program changes there is gone with the next update.
   ConstTensorRefs parameters() const;
   TensorRefs parametersOf(int local_replica);
 
   std::uint64_t updates() const;                ///< of the training's whole life, skipped ones included
   std::uint64_t updatesDone() const;            ///< skipped ones not counted
   double lossScale() const;                     ///< now
+  int instances() const;                        ///< of the job
   int samplesPerUpdate(int micro_batch) const;  ///< micro_batch · count · replicas: the global batch
 
   WeightUpdate& weightUpdate();
   /// Of TrainerOptions::memory: what the device keeps where, and what an update streams.
   const MemoryPlan& memoryPlan() const;
+  /// Whether a parameter is updated as soon as its gradient has been reduced: the strategy has variables on
+  /// the host, and the update can do with one gradient at a time. Times::step then hides what others have in
+  /// reduction and update.
+  bool updatesByGradient() const;
 
  private:
   class Impl;

@@ -27,6 +27,10 @@ pop::Status check(const MemoryPlanOptions& options) {
   if (options.offload_weight_update_variables == Offload::kOn && !options.remote_buffers)
     return pop::invalidArgument(
         "offload_weight_update_variables is on, and the system has no remote buffers: set it to auto or off");
+  if (options.offload_weight_update_variables == Offload::kOn && options.variables_on_host)
+    return pop::invalidArgument(
+        "offload_weight_update_variables is on, and with variables on the host no IPU has what updates use: "
+        "set it to auto or off");
   return pop::Status();
 }
 
@@ -44,6 +48,7 @@ Decision decide(const MemoryPlanOptions& options) {
     case Offload::kAuto:
       break;
   }
+  if (options.variables_on_host) return {false, "off: the host makes the updates, and keeps what they use"};
   if (!options.remote_buffers) return {false, "off: the system has no remote buffers"};
   if (options.accumulation.count == 1)
     return {false, "off: every micro-batch has an update, so nothing is used by updates alone for long"};
@@ -67,6 +72,10 @@ class MemoryPlanner {
 
   /// A tensor that only updates use: perhaps in parts, perhaps offloaded.
   void addOfUpdate(MemoryRow& row, const TensorSpec& tensor, std::size_t element_bytes) {
+    if (options_.variables_on_host) {
+      row.host += tensor.elements() * element_bytes;
+      return;
+    }
     const auto parts = static_cast<std::uint64_t>(options_.replicas_per_state);
     const std::uint64_t bytes = tensor.elements() * element_bytes;
     const bool large = bytes >= kLeastPartBytes * parts;
@@ -78,6 +87,7 @@ class MemoryPlanner {
     for (const MemoryRow& each : plan.rows) {
       plan.in_processor += each.in_processor;
       plan.streaming += each.streaming;
+      plan.host += each.host;
     }
     plan.streamed_per_update = 2 * plan.streaming;  // in, and out again
     plan.streaming_s =
@@ -153,6 +163,9 @@ MemoryPlan planMemory(const Parameters& parameters, const Optimizer& optimizer,
   MemoryPlanner planner(options, decision.offload);
   MemoryRow& values = planner.row("parameters");
   for (const TensorSpec& each : parameters.spec()) planner.addToIpu(values, each, sizeOf(each.type));
+  if (options.variables_on_host) {
+    for (const TensorSpec& each : parameters.spec()) values.host += each.bytes();
+  }
   MemoryRow& gradients = planner.row("gradients of a micro-batch");
   for (const TensorSpec& each : parameters.spec()) planner.addToIpu(gradients, each, sizeOf(each.type));
   if (options.accumulation.count > 1) {
@@ -179,6 +192,10 @@ std::string MemoryPlan::text() const {
     text += line("  " + row.what, pop::sizeText(row.in_processor), pop::sizeText(row.streaming));
   text += line("  together", pop::sizeText(in_processor), pop::sizeText(streaming));
   text += "offload of what only updates use: " + offload + '\n';
+  if (host > 0)
+    text +=
+        "the host keeps parameters and the optimizer's state, once for an instance: " + pop::sizeText(host) +
+        '\n';
   if (streamed_per_update > 0)
     text += "an update streams " + pop::sizeText(streamed_per_update) + ", some " +
             pop::numberText(std::round(streaming_s * 1e4) / 10) + " ms\n";

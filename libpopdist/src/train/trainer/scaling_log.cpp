@@ -15,6 +15,7 @@
 
 #include "common/base/text.h"
 #include "common/sys/fd.h"
+#include "libpopdist/src/trace/recorder.h"
 
 namespace popdist::train {
 namespace {
@@ -59,8 +60,9 @@ ScalingLog::Run::Run(ScalingLog& log, const Progress& progress, std::uint64_t mi
     : log_(log), progress_(progress), collectives_(log.collectiveTime()) {
   log.row_.micro_batch = static_cast<std::int64_t>(micro_batch);
   Outside& outside = log.row_.outside;
-  if (!std::exchange(log.has_run_, true))
-    outside.start = secondsSince(log.begin_) - outside.checkpoints - outside.evaluations;
+  if (std::exchange(log.has_run_, true)) return;
+  outside.start = secondsSince(log.begin_) - outside.checkpoints - outside.evaluations;
+  trace::add(trace::Kind::kTraining, "start", log.begin_, Clock::now());
 }
 
 ScalingLog::Run::~Run() {
@@ -81,6 +83,7 @@ ScalingLog::Run::~Run() {
 
 ScalingLog::Part::~Part() {
   seconds_ += secondsSince(begin_);
+  trace::add(trace::Kind::kTraining, phase_, begin_, Clock::now());
 }
 
 ScalingLog::ScalingLog(Strategy& strategy, int accumulation, std::size_t gradient_bytes)

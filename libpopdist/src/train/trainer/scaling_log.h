@@ -39,16 +39,18 @@ class ScalingLog {
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   };
 
-  /// While it lives, time goes to this part of what is outside of Trainer::run.
+  /// While it lives, time goes to this part of what is outside of Trainer::run, and to the trace.
   class Part {
    public:
-    Part(ScalingLog& log, double pop::scaling::Outside::*part) : seconds_(log.row_.outside.*part) {}
+    Part(ScalingLog& log, double pop::scaling::Outside::*part, const char* phase)
+        : seconds_(log.row_.outside.*part), phase_(phase) {}
     ~Part();
     Part(const Part&) = delete;
     Part& operator=(const Part&) = delete;
 
    private:
     double& seconds_;
+    const char* const phase_;
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   };
 

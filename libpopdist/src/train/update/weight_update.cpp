@@ -78,15 +78,41 @@ class WeightUpdate::Impl {
   bool apply(FlatTensors& gradients, std::span<FlatTensors> values, double factor) {
     throwIfError(check(gradients, values), "WeightUpdate.apply");
     if (options_.skip_not_finite && !finite(gradients)) return false;
-    refs_.clear();
-    for (FlatTensors& each : values) refs_.push_back(each.refs());
+    takeRefs(values);
     for (std::size_t pass = 0; pass < passes_.count(); ++pass) {
       shareSquares(passes_.normsFor(pass));
-      passes_.run(pass, updates_done, factor, gradients.refs(), refs_, squares_);
+      passes_.run(pass, passes_.all(), updates_done, factor, gradients.refs(), refs_, squares_);
     }
     if (group_.members > 1) gatherValues(values);
     ++updates_done;
     return true;
+  }
+
+  bool canUpdateByParameter() const {
+    bool needs_all = options_.skip_not_finite || group_.members > 1;
+    for (std::size_t pass = 0; pass < passes_.count(); ++pass)
+      needs_all = needs_all || passes_.normsFor(pass) == Norms::kOfAll;
+    return !needs_all;
+  }
+
+  void applyTo(std::size_t parameter, FlatTensors& gradients, std::span<FlatTensors> values, double factor) {
+    if (!has_begun_) {  // comparing specs for each parameter would take the square of their number
+      throwIfError(checkByParameter(gradients, values), "WeightUpdate.applyTo");
+      takeRefs(values);
+      has_begun_ = true;
+    }
+    if (parameter >= parameters_.size())
+      throwIfError(pop::invalidArgument("there is no parameter " + std::to_string(parameter) + ", only " +
+                                        std::to_string(parameters_.size())),
+                   "WeightUpdate.applyTo");
+    for (std::size_t pass = 0; pass < passes_.count(); ++pass)
+      passes_.run(pass, passes_.blocksOfParameter(parameter), updates_done, factor, gradients.refs(), refs_,
+                  squares_);
+  }
+
+  void finish() {
+    has_begun_ = false;
+    ++updates_done;
   }
 
   std::vector<Piece> state() { return passes_.state(); }
@@ -102,6 +128,11 @@ class WeightUpdate::Impl {
   int self() const { return context_.instanceIndex() - group_.first; }
 
   pop::Status check(const FlatTensors& gradients, std::span<const FlatTensors> values) const;
+  pop::Status checkByParameter(const FlatTensors& gradients, std::span<const FlatTensors> values) const;
+  void takeRefs(std::span<FlatTensors> values) {
+    refs_.clear();
+    for (FlatTensors& each : values) refs_.push_back(each.refs());
+  }
   void joinGroup();
   void setSharing();
   bool finite(const FlatTensors& gradients);
@@ -118,6 +149,7 @@ class WeightUpdate::Impl {
   BlockPasses passes_;
   BlockSquares squares_;
   std::vector<TensorRefs> refs_;
+  bool has_begun_ = false;  // an update parameter by parameter
   std::unique_ptr<Communicator> members_;
   StateSharing sharing_;
 };
@@ -142,10 +174,12 @@ void WeightUpdate::Impl::setSharing() {
 
 pop::Status WeightUpdate::Impl::check(const FlatTensors& gradients,
                                       std::span<const FlatTensors> values) const {
-  if (static_cast<int>(values.size()) != context_.numLocalReplicas())
-    return pop::invalidArgument("there are values of " +
-                                pop::counted(static_cast<int>(values.size()), "replica") +
-                                ", and this instance has " + std::to_string(context_.numLocalReplicas()));
+  const int expected = options_.variables_on_host ? 1 : context_.numLocalReplicas();
+  if (static_cast<int>(values.size()) != expected)
+    return pop::invalidArgument(
+        "there are values of " + pop::counted(static_cast<int>(values.size()), "replica") +
+        (options_.variables_on_host ? ", and the host has " : ", and this instance has ") +
+        std::to_string(expected));
   for (const FlatTensors& each : values) {
     if (each.spec() != parameters_)
       return pop::invalidArgument("the values are " + textOf(each.spec()) + ", the parameters " +
@@ -155,6 +189,14 @@ pop::Status WeightUpdate::Impl::check(const FlatTensors& gradients,
     return pop::invalidArgument("the gradients are " + textOf(gradients.spec()) + ", expected " +
                                 textOf(gradients_));
   return pop::Status();
+}
+
+pop::Status WeightUpdate::Impl::checkByParameter(const FlatTensors& gradients,
+                                                 std::span<const FlatTensors> values) const {
+  if (!canUpdateByParameter())
+    return {pop::Code::kFailedPrecondition,
+            "this update needs all gradients at once (canUpdateByParameter): call apply()"};
+  return check(gradients, values);
 }
 
 // Other groups have the same gradients and decide alike.
@@ -214,6 +256,16 @@ bool WeightUpdate::apply(FlatTensors& gradients, std::span<FlatTensors> values, 
 }
 const StateSharing& WeightUpdate::sharing() const {
   return impl_->sharing();
+}
+bool WeightUpdate::canUpdateByParameter() const {
+  return impl_->canUpdateByParameter();
+}
+void WeightUpdate::applyTo(std::size_t parameter, FlatTensors& gradients, std::span<FlatTensors> values,
+                           double factor) {
+  impl_->applyTo(parameter, gradients, values, factor);
+}
+void WeightUpdate::finish() {
+  impl_->finish();
 }
 std::uint64_t WeightUpdate::updatesDone() const {
   return impl_->updates_done;
