@@ -154,7 +154,10 @@ void BlockPasses::transform(const Pass& pass, std::size_t block, std::uint64_t u
   }
 }
 
+// Once for an update, also where its parameters come one by one.
 void BlockPasses::prepare(std::uint64_t updates_done) {
+  if (prepared_for_ == updates_done) return;
+  prepared_for_ = updates_done;
   of_update_.clear();
   for (const Transform& each : optimizer_.transforms)
     of_update_.push_back(each.prepare ? each.prepare(updates_done) : std::vector<double>());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -82,6 +83,7 @@ class BlockPasses {
   std::vector<float> value_;  // of a block, where the parameters are no floats
   std::vector<std::span<float>> state_of_block_;
   std::vector<std::vector<double>> of_update_;  // of each transform
+  std::optional<std::uint64_t> prepared_for_;
   double norm_of_all_ = 0;
   std::vector<double> norms_of_updates_;  // by parameter
   std::vector<double> norms_of_values_;
