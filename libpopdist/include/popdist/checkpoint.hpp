@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,29 +29,10 @@
 
 #include "popdist/context.hpp"
 #include "popdist/cxx20.hpp"
+#include "popdist/piece.hpp"
 #include "popdist/tensor.hpp"
 
 namespace popdist::train {
-
-/// Elements of a tensor that an instance has in memory, row-major from `first` on, as many as `bytes` holds.
-/// Saving only reads the memory, loading writes it.
-struct Piece {
-  std::string name;  ///< of the tensor, such as "dense.w" or "adam.m/dense.w"
-  Type type = Type::kFloat;
-  Shape shape;            ///< of the whole tensor, without padding
-  std::size_t first = 0;  ///< the first element's row-major index in the whole tensor
-  std::span<std::byte> bytes;
-
-  /// All of `tensor`, which must outlive it.
-  static Piece of(Tensor& tensor);
-  /// All of each of `tensors`.
-  static std::vector<Piece> of(Tensors& tensors);
-};
-
-/// What member `index` of `count` writes where all hold the same: the part number `index` of the bytes of
-/// `pieces`, cut into `count` parts of almost the same size. All parts together are `pieces`. Throws
-/// popdist_error kInvalidArgument unless 0 <= index < count.
-std::vector<Piece> shareOf(std::span<const Piece> pieces, int index, int count);
 
 /// Where a training is, between two updates of the weights.
 struct Position {
@@ -105,7 +87,11 @@ class Checkpoints {
   /// tensors: instance 0 says which it is. Returns its position; nothing, and leaves `pieces` alone, if there
   /// is none. Waits for all instances, so that all have read the same one or all throw: what Checkpoint::load
   /// throws on one of them. `pieces` are undefined then. Not while other jobs write to the directory.
-  std::optional<Position> resume(std::span<const Piece> pieces);
+  ///
+  /// `accept` is called on each instance with the position before anything is read. If it throws on one of
+  /// them, all throw that, and `pieces` are as they were.
+  std::optional<Position> resume(std::span<const Piece> pieces,
+                                 const std::function<void(const Position&)>& accept = {});
 
   /// Makes the memory for snapshots of `pieces`, so that the first save() is as quick as the next ones.
   void prepare(std::span<const Piece> pieces);

@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "popdist/accumulation.hpp"
 #include "popdist/optimizer.hpp"
 #include "popdist/parameters.hpp"
-#include "popdist/trainer.hpp"
+#include "popdist/pod.hpp"
 
 namespace popdist::train {
 
@@ -57,9 +58,11 @@ struct MemoryPlan {
   std::uint64_t streaming = 0;
   std::uint64_t host = 0;
   std::uint64_t streamed_per_update = 0;  ///< bytes in and out, on each IPU
-  double streaming_s = 0;                 ///< time that they take
-  std::string offload;                    ///< whether update-only tensors are offloaded, and why
+  double streaming_s = 0;  ///< time that they take: into the IPU before the update, out after it
+  std::string offload;     ///< whether update-only tensors are offloaded, and why
 
+  /// streaming_s for a Pod's clock.
+  SimulatedTime streamingTime() const;
   /// A table for people.
   std::string text() const;
 };

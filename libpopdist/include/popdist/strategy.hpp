@@ -23,6 +23,7 @@
 #include "popdist/fused.hpp"
 #include "popdist/parameters.hpp"
 #include "popdist/pod.hpp"
+#include "popdist/state_sharing.hpp"
 
 namespace popdist::train {
 
@@ -44,8 +45,8 @@ class GradientReduction {
   /// once, and calls nothing.
   virtual bool onReduced(std::function<void(std::size_t parameter)>) { return false; }
 
-  /// Returns when the first local replica's gradients are the sums; those of the others are undefined.
-  /// Collective: every instance. Throws as the collectives of the strategy.
+  /// Returns when the first local replica's gradients are the sums, as far as this instance needs them; those
+  /// of the others are undefined. Collective: every instance. Throws as the collectives of the strategy.
   virtual void wait() = 0;
 };
 
@@ -65,6 +66,12 @@ class Strategy {
   /// `gradients`: one for each local replica, at these addresses for ever, all with the same spec. Who calls:
   /// every instance, in the same order.
   virtual std::unique_ptr<GradientReduction> reductionOf(std::span<FlatTensors> gradients) = 0;
+  /// The same for an update that reads a part in each instance: a strategy need not give it more. All
+  /// instances pass the same.
+  virtual std::unique_ptr<GradientReduction> reductionOfParts(std::span<FlatTensors> gradients,
+                                                              const StateSharing&) {
+    return reductionOf(gradients);
+  }
 
   /// All replicas of the job get the values of the first replica of instance 0. `values`: one for each local
   /// replica. Collective, over the host. Throws as Communicator::broadcast.
@@ -84,6 +91,10 @@ class Strategy {
   virtual void advanceCompute(double) {}
   /// The same for a time that is known.
   virtual void advance(SimulatedTime) {}
+  /// Likewise, for what is no computation: see Pod.
+  virtual void advanceStreaming(SimulatedTime) {}
+  virtual void advanceAllGather(std::size_t /*bytes*/, int /*replicas_per_group*/) {}
+  virtual void advanceAllReduce(std::size_t /*bytes*/, int /*replicas_per_group*/) {}
 
  private:
   Context* context_;
@@ -96,8 +107,18 @@ class PopDistStrategy final : public Strategy {
 
   std::string_view name() const override { return "popdist"; }
   std::unique_ptr<GradientReduction> reductionOf(std::span<FlatTensors> gradients) override;
+  /// A reduce-scatter in place of an all-reduce: the same bits.
+  std::unique_ptr<GradientReduction> reductionOfParts(std::span<FlatTensors> gradients,
+                                                      const StateSharing& sharing) override;
   void advanceCompute(double flops) override { pod_.advanceCompute(flops); }
   void advance(SimulatedTime time) override { pod_.advance(time); }
+  void advanceStreaming(SimulatedTime time) override { pod_.advanceStreaming(time); }
+  void advanceAllGather(std::size_t bytes, int replicas_per_group) override {
+    pod_.advanceAllGather(bytes, replicas_per_group);
+  }
+  void advanceAllReduce(std::size_t bytes, int replicas_per_group) override {
+    pod_.advanceAllReduce(bytes, replicas_per_group);
+  }
 
   Pod& pod() { return pod_; }
 

@@ -18,11 +18,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "popdist/accumulation.hpp"
 #include "popdist/checkpoint.hpp"
 #include "popdist/infeed.hpp"
+#include "popdist/memory_plan.hpp"
 #include "popdist/optimizer.hpp"
 #include "popdist/parameters.hpp"
 #include "popdist/pipeline.hpp"
@@ -31,24 +32,6 @@
 #include "popdist/weight_update.hpp"
 
 namespace popdist::train {
-
-/// What gradients of the micro-batches of an update become. Each step is computed in float and rounded to the
-/// accumulator's type.
-enum class Reduction : std::uint8_t {
-  kSum,          ///< sum + gradient
-  kMean,         ///< sum + gradient · (1 / count): scaled before it is added
-  kRunningMean,  ///< sum · (n / (n + 1)) + gradient · (1 / (n + 1)), n micro-batches before
-};
-
-/// "sum", "mean" or "running_mean", in any case. Throws popdist_error kInvalidArgument, which lists them.
-Reduction reductionNamed(std::string_view text);
-
-struct GradientAccumulation {
-  int count = 1;  ///< micro-batches of an update, on each replica
-  Reduction reduction = Reduction::kSum;
-  /// Of the accumulators: the parameters' (nothing), one for all, or a function of the parameter.
-  std::variant<std::monostate, Type, std::function<Type(const TensorSpec& parameter)>> type{};
-};
 
 /// Who divides the gradient, summed over replicas: libpopdist by one of these, the program's loss by the
 /// rest.
@@ -105,6 +88,10 @@ struct TrainerOptions {
   int replicas_per_optimizer_state = 1;
   std::vector<std::string> metrics{};
   double flops_per_micro_batch = 0;  ///< for a Pod's clock
+  /// What the device keeps where. accumulation, replicas, replicas_per_state, ipus_per_replica and
+  /// variables_on_host are the training's own; whether all of it fits is planMemory's to say. Updates advance
+  /// a Pod's clock by the time of what they stream.
+  MemoryPlanOptions memory{};
   /// Saved and resumed with the parameters, by all instances together. Must outlive the trainer.
   Variables* variables = nullptr;
 };
@@ -176,9 +163,14 @@ class Trainer {
 
   /// Goes on from the newest checkpoint, whatever split over instances and sharing of state has written it,
   /// and starts `infeed` where that was. False: there is none, and nothing has changed. Collective. Throws
-  /// popdist_error kFailedPrecondition naming what differs (ResumeOptions), and as Checkpoints::resume;
-  /// parameters and state are then undefined: initialise() anew.
+  /// popdist_error kFailedPrecondition naming what differs (ResumeOptions), and kDataLoss for a checkpoint
+  /// that no trainer has made: nothing has changed then. And as Checkpoints::resume; parameters and state are
+  /// then undefined: initialise() anew.
   bool resume(Checkpoints& checkpoints, io::Infeed& infeed, const ResumeOptions& options = {});
+
+  /// Takes the parameters of `checkpoint`, on this instance's replicas; counts and the optimizer's state
+  /// stay: for evaluate(). Throws as Checkpoint::load; parameters are then undefined.
+  void load(const Checkpoint& checkpoint);
 
   /// All replicas have the same. Where the strategy has variables on the host these are the devices' copies:
   /// what a program changes there is gone with the next update.
@@ -188,9 +180,12 @@ class Trainer {
   std::uint64_t updates() const;                ///< of the training's whole life, skipped ones included
   std::uint64_t updatesDone() const;            ///< skipped ones not counted
   double lossScale() const;                     ///< now
+  int instances() const;                        ///< of the job
   int samplesPerUpdate(int micro_batch) const;  ///< micro_batch · count · replicas: the global batch
 
   WeightUpdate& weightUpdate();
+  /// Of TrainerOptions::memory: what the device keeps where, and what an update streams.
+  const MemoryPlan& memoryPlan() const;
   /// Whether a parameter is updated as soon as its gradient has been reduced: the strategy has variables on
   /// the host, and the update can do with one gradient at a time. Times::step then hides what others have in
   /// reduction and update.

@@ -10,10 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "popdist/checkpoint.hpp"
 #include "popdist/context.hpp"
 #include "popdist/optimizer.hpp"
 #include "popdist/parameters.hpp"
+#include "popdist/piece.hpp"
+#include "popdist/state_sharing.hpp"
 
 namespace popdist::train {
 
@@ -44,7 +45,8 @@ class WeightUpdate {
   /// values -= the optimizer's update of factor · gradients.
   ///   - `values`: one for each of this instance's replicas (or one: variables_on_host), all the same on all
   ///     replicas of the job.
-  ///   - `gradients`: already reduced, so the same in all instances. Holds undefined values afterwards.
+  ///   - `gradients`: already reduced, this instance's part of sharing() at least. Holds undefined values
+  ///     afterwards.
   ///   - Who calls: every instance. With state shared over instances: one all-gather of the parameters, and
   ///   for
   ///     transforms that need norms one of a double for each block; without: nothing is exchanged.
@@ -53,6 +55,8 @@ class WeightUpdate {
   /// then undefined.
   bool apply(FlatTensors& gradients, std::span<FlatTensors> values, double factor = 1);
 
+  /// Which gradients apply() reads in each instance: for Strategy::reductionOf.
+  const StateSharing& sharing() const;
   /// Whether parameters may be updated one by one, as their gradients come: no transform needs the norm of
   /// all gradients, an update is never skipped (skip_not_finite), and no other instance keeps a part of the
   /// state.

@@ -182,6 +182,10 @@ MemoryPlan planMemory(const Parameters& parameters, const Optimizer& optimizer,
   return std::move(planner.plan);
 }
 
+SimulatedTime MemoryPlan::streamingTime() const {
+  return std::chrono::ceil<SimulatedTime>(std::chrono::duration<double>(streaming_s));
+}
+
 std::string MemoryPlan::text() const {
   std::string text = line("memory of each IPU", "In-Processor", "Streaming");
   for (const MemoryRow& row : rows)

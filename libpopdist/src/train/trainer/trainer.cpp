@@ -2,6 +2,7 @@
 #include "popdist/trainer.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,27 +40,6 @@ pop::Status check(const Parameters& parameters, const TrainerOptions& options) {
   return pop::Status();
 }
 
-/// A pipeline accumulates by itself.
-pop::Status checkPipeline(const Parameters& parameters, const PipelineProgram& program,
-                          const TrainerOptions& options) {
-  const GradientAccumulation& accumulation = options.accumulation;
-  if (accumulation.count != 1 || accumulation.reduction != Reduction::kSum || accumulation.type.index() != 0)
-    return pop::invalidArgument(
-        "TrainerOptions::accumulation is set, and so is the pipeline's gradient_accumulation_count (" +
-        std::to_string(program.pipeline.gradient_accumulation_count) +
-        "): a pipeline adds up the gradients of its micro-batches itself; leave the trainer's alone");
-  if (program.pipeline.accumulate)
-    return pop::invalidArgument(
-        "the pipeline has a function accumulate, and the trainer needs its gradients");
-  if (program.pipeline.parameters != parameters.spec())
-    return pop::invalidArgument("the pipeline's parameters are " + textOf(program.pipeline.parameters) +
-                                ", the trainer's " + textOf(parameters.spec()));
-  if (!options.metrics.empty())
-    return pop::invalidArgument(
-        "a pipeline gives its metrics by its outfeed: leave TrainerOptions::metrics empty");
-  return pop::Status();
-}
-
 double divisorOf(GradientScale scale, const Strategy& strategy) {
   switch (scale) {
     case GradientScale::kMeanOfReplicas:
@@ -70,6 +50,20 @@ double divisorOf(GradientScale scale, const Strategy& strategy) {
       break;
   }
   return 1;
+}
+
+/// Of this training, whose device takes whatever it keeps.
+MemoryPlan planOf(const Strategy& strategy, const Parameters& parameters, const Optimizer& optimizer,
+                  const TrainerOptions& options, int micro_batches) {
+  MemoryPlanOptions plan = options.memory;
+  plan.accumulation = options.accumulation;
+  plan.accumulation.count = std::max(1, micro_batches);
+  plan.replicas = strategy.numReplicas();
+  plan.replicas_per_state = options.replicas_per_optimizer_state;
+  plan.variables_on_host = strategy.variablesOnHost();
+  plan.ipus_per_replica = strategy.context().numIpusPerReplica();
+  plan.in_processor_bytes = plan.streaming_bytes = std::numeric_limits<std::uint64_t>::max();
+  return planMemory(parameters, optimizer, plan);
 }
 
 std::vector<FlatTensors> forReplicas(const Strategy& strategy, const Spec& spec) {
@@ -102,9 +96,10 @@ double Progress::meanOfMicroBatches(std::string_view name) const {
 class Trainer::Impl {
  public:
   Impl(Strategy& strategy, Parameters parameters, const Spec& sums, Optimizer optimizer,
-       TrainerOptions options)
+       TrainerOptions options, MemoryPlan plan)
       : options_(std::move(options)),
-        log_(strategy, options_.accumulation.count),
+        plan_(std::move(plan)),
+        log_(strategy, options_.accumulation.count, FlatTensors::bytesOf(sums)),
         strategy_(strategy),
         parameters_(std::move(parameters)),
         values_(forReplicas(strategy, parameters_.spec())),
@@ -115,7 +110,7 @@ class Trainer::Impl {
                 {.replicas_per_state = options_.replicas_per_optimizer_state,
                  .skip_not_finite = options_.loss_scale.dynamic,
                  .variables_on_host = strategy.variablesOnHost()}),
-        reduction_(strategy.reductionOf(sums_)),
+        reduction_(strategy.reductionOfParts(sums_, update_.sharing())),
         count_(options_.accumulation.count) {
     if (!host_values_.empty() && update_.canUpdateByParameter())
       updates_by_gradient_ = reduction_->onReduced([this](std::size_t parameter) { updateOne(parameter); });
@@ -153,6 +148,8 @@ class Trainer::Impl {
       if (update()) {
         scaler_.updated();
         ++progress.updates;
+        strategy_.advanceStreaming(plan_.streamingTime());
+        strategy_.advanceAllGather(values_.front().bytes().size(), options_.replicas_per_optimizer_state);
       } else {
         scaler_.skipped();
         ++progress.skipped;
@@ -199,19 +196,27 @@ class Trainer::Impl {
     if (options_.variables != nullptr) {
       for (Piece& piece : options_.variables->piecesToLoad()) pieces.push_back(piece);
     }
-    const std::optional<Position> position = checkpoints.resume(pieces);
-    if (!position) return false;
-    const pop::Result<SavedState> state = stateAt(*position, settingWith(infeed), exactly);
-    throwIfError(state.status(), "Trainer.resume");
-    for (FlatTensors& other : std::span(values_).subspan(1))
-      std::copy(values_.front().bytes().begin(), values_.front().bytes().end(), other.bytes().begin());
+    std::optional<SavedState> state;
+    checkpoints.resume(pieces, [&](const Position& position) {
+      pop::Result<SavedState> saved = stateAt(position, settingWith(infeed), exactly);
+      throwIfError(saved.status(), "Trainer.resume");
+      state = saved.value();
+    });
+    if (!state) return false;
+    copyToOtherReplicas();
     copyToHost();
     if (options_.variables != nullptr) options_.variables->loaded();
-    update_.setUpdatesDone(state.value().updates_done);
-    runs_ = state.value().runs;
-    scaler_.resume(state.value().loss_scale, state.value().good_updates);
-    infeed.start(state.value().data);
+    update_.setUpdatesDone(state->updates_done);
+    runs_ = state->runs;
+    scaler_.resume(state->loss_scale, state->good_updates);
+    infeed.start(state->data);
     return true;
+  }
+
+  void load(const Checkpoint& checkpoint) {
+    checkpoint.load(parameterPieces());
+    copyToOtherReplicas();
+    copyToHost();
   }
 
   Strategy& strategy() { return strategy_; }
@@ -221,6 +226,7 @@ class Trainer::Impl {
   std::uint64_t updates() const { return runs_; }
   double lossScale() const { return scaler_.scale(); }
   int count() const { return count_; }
+  const MemoryPlan& plan() const { return plan_; }
 
  private:
   /// In the thread of the reduction, which may have begun before the program made its guard.
@@ -250,6 +256,12 @@ class Trainer::Impl {
 
   Progress begin() const {
     return {.names = options_.metrics, .sums = std::vector<double>(options_.metrics.size())};
+  }
+
+  void copyToOtherReplicas() {
+    const std::span<const std::byte> first = values_.front().bytes();
+    for (FlatTensors& other : std::span(values_).subspan(1))
+      std::copy(first.begin(), first.end(), other.bytes().begin());
   }
 
   /// Whole tensors, as all replicas have them.
@@ -288,6 +300,7 @@ class Trainer::Impl {
   }
 
   TrainerOptions options_;
+  MemoryPlan plan_;
   ScalingLog log_;  // before all that may not fit into memory
   Strategy& strategy_;
   Parameters parameters_;
@@ -311,8 +324,9 @@ Trainer::Trainer(Strategy& strategy, Parameters parameters, Step step, Optimizer
   if (!step) throwIfError(pop::invalidArgument("there is no step"), "Trainer");
   const pop::Result<Spec> sums = accumulatorsOf(parameters.spec(), options.accumulation);
   throwIfError(sums.status(), "Trainer");
+  MemoryPlan plan = planOf(strategy, parameters, optimizer, options, options.accumulation.count);
   impl_ = std::make_unique<Impl>(strategy, std::move(parameters), sums.value(), std::move(optimizer),
-                                 std::move(options));
+                                 std::move(options), std::move(plan));
   impl_->setStep(std::move(step));
 }
 
@@ -321,8 +335,10 @@ Trainer::Trainer(Strategy& strategy, Parameters parameters, PipelineProgram prog
   throwIfError(check(parameters, options), "Trainer");
   throwIfError(checkPipeline(parameters, program, options), "Trainer");
   const Spec sums = parameters.spec();
-  impl_ =
-      std::make_unique<Impl>(strategy, std::move(parameters), sums, std::move(optimizer), std::move(options));
+  MemoryPlan plan = planOf(strategy, parameters, optimizer, options,
+                           static_cast<int>(program.pipeline.gradient_accumulation_count));
+  impl_ = std::make_unique<Impl>(strategy, std::move(parameters), sums, std::move(optimizer),
+                                 std::move(options), std::move(plan));
   impl_->setPipeline(std::move(program));
 }
 
@@ -345,6 +361,9 @@ void Trainer::save(Checkpoints& checkpoints, const io::Infeed& infeed) {
 bool Trainer::resume(Checkpoints& checkpoints, io::Infeed& infeed, const ResumeOptions& options) {
   return impl_->resume(checkpoints, infeed, options.exactly);
 }
+void Trainer::load(const Checkpoint& checkpoint) {
+  impl_->load(checkpoint);
+}
 ConstTensorRefs Trainer::parameters() const {
   return impl_->values().front().refs();
 }
@@ -360,6 +379,9 @@ std::uint64_t Trainer::updatesDone() const {
 double Trainer::lossScale() const {
   return impl_->lossScale();
 }
+int Trainer::instances() const {
+  return impl_->strategy().numWorkers();
+}
 int Trainer::samplesPerUpdate(int micro_batch) const {
   return micro_batch * impl_->count() * impl_->strategy().numReplicas();
 }
@@ -368,6 +390,9 @@ WeightUpdate& Trainer::weightUpdate() {
 }
 bool Trainer::updatesByGradient() const {
   return impl_->updatesByGradient();
+}
+const MemoryPlan& Trainer::memoryPlan() const {
+  return impl_->plan();
 }
 
 }  // namespace popdist::train

@@ -93,6 +93,7 @@ bool BlockPasses::finite(ConstTensorRefs gradients) const {
 void BlockPasses::run(std::size_t pass, BlockRange blocks, std::uint64_t updates_done, double factor,
                       TensorRefs gradients, std::span<const TensorRefs> values, BlockSquares& squares) {
   if (passes_[pass].norms != Norms::kNone) setNorms(blocks, squares);
+  if (pass == 0) prepare(updates_done);
   const bool last = pass + 1 == passes_.size();
   const std::size_t end = std::min(blocks.end, own_.end);
   for (std::size_t block = std::max(blocks.begin, own_.begin); block < end; ++block) {
@@ -135,7 +136,8 @@ void BlockPasses::transform(const Pass& pass, std::size_t block, std::uint64_t u
   const BlockPlace& place = blocks_[block];
   for (std::size_t array = 0; array < arrays_; ++array) state_of_block_[array] = stateOf(array, block);
   std::size_t first_array = 0;
-  for (const Transform& each : optimizer_.transforms) {
+  for (std::size_t i = 0; i < optimizer_.transforms.size(); ++i) {
+    const Transform& each = optimizer_.transforms[i];
     const std::span state = std::span(state_of_block_).subspan(first_array, each.state.size());
     first_array += each.state.size();
     if (std::find(pass.transforms.begin(), pass.transforms.end(), &each) == pass.transforms.end()) continue;
@@ -145,10 +147,17 @@ void BlockPasses::transform(const Pass& pass, std::size_t block, std::uint64_t u
                 .update = loaded.update,
                 .value = loaded.value,
                 .state = state,
+                .of_update = of_update_[i],
                 .norm_of_all = norm_of_all_,
                 .norm_of_update = norms_of_updates_[place.parameter],
                 .norm_of_value = norms_of_values_[place.parameter]});
   }
+}
+
+void BlockPasses::prepare(std::uint64_t updates_done) {
+  of_update_.clear();
+  for (const Transform& each : optimizer_.transforms)
+    of_update_.push_back(each.prepare ? each.prepare(updates_done) : std::vector<double>());
 }
 
 void BlockPasses::subtract(std::size_t block, const Loaded& loaded, std::span<const TensorRefs> values) {

@@ -62,6 +62,7 @@ class BlockPasses {
   Loaded load(std::size_t block, TensorRefs gradients, ConstTensorRefs values, bool first_pass);
   void transform(const Pass& pass, std::size_t block, std::uint64_t updates_done, const Loaded& loaded);
   void subtract(std::size_t block, const Loaded& loaded, std::span<const TensorRefs> values);
+  void prepare(std::uint64_t updates_done);
   void setNorms(BlockRange blocks, const BlockSquares& squares);
   std::span<float> stateOf(std::size_t array, std::size_t block);
 
@@ -80,6 +81,7 @@ class BlockPasses {
   std::vector<float> kept_;   // updates between passes, where the gradients are no floats
   std::vector<float> value_;  // of a block, where the parameters are no floats
   std::vector<std::span<float>> state_of_block_;
+  std::vector<std::vector<double>> of_update_;  // of each transform
   double norm_of_all_ = 0;
   std::vector<double> norms_of_updates_;  // by parameter
   std::vector<double> norms_of_values_;

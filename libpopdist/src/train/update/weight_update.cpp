@@ -72,6 +72,7 @@ class WeightUpdate::Impl {
         passes_(parameters_, std::move(optimizer), blocks_, shareOf(self()), areFloats(gradients)),
         squares_{std::vector<double>(blocks_.size()), std::vector<double>(blocks_.size())} {
     if (group_.members > 1) joinGroup();
+    setSharing();
   }
 
   bool apply(FlatTensors& gradients, std::span<FlatTensors> values, double factor) {
@@ -118,6 +119,7 @@ class WeightUpdate::Impl {
   int groups() const { return context_.numInstances() / group_.members; }
   int group() const { return context_.instanceIndex() / group_.members; }
   std::size_t stateBytes() const { return passes_.stateBytes(); }
+  const StateSharing& sharing() const { return sharing_; }
 
   std::uint64_t updates_done = 0;
 
@@ -132,10 +134,11 @@ class WeightUpdate::Impl {
     for (FlatTensors& each : values) refs_.push_back(each.refs());
   }
   void joinGroup();
+  void setSharing();
   bool finite(const FlatTensors& gradients);
   void shareSquares(Norms needed);
   void gatherValues(std::span<FlatTensors> values);
-  std::size_t byteOf(const FlatTensors& values, std::size_t block) const;
+  std::size_t byteOf(const Spec& spec, std::size_t block) const;
 
   Context& context_;
   Spec parameters_;
@@ -148,6 +151,7 @@ class WeightUpdate::Impl {
   std::vector<TensorRefs> refs_;
   bool has_begun_ = false;  // an update parameter by parameter
   std::unique_ptr<Communicator> members_;
+  StateSharing sharing_;
 };
 
 // Every instance takes part in making the communicator of every group.
@@ -157,6 +161,14 @@ void WeightUpdate::Impl::joinGroup() {
     for (int i = 0; i < group_.members; ++i) instances.insert(static_cast<unsigned>(first + i));
     std::unique_ptr<Communicator> made = context_.createCommunicator(instances);
     if (made) members_ = std::move(made);
+  }
+}
+
+void WeightUpdate::Impl::setSharing() {
+  sharing_.replicas = options_.replicas_per_state;
+  for (int instance = 0; instance < context_.numInstances(); ++instance) {
+    const BlockRange share = shareOf(instance % group_.members);
+    sharing_.parts.push_back({byteOf(gradients_, share.begin), byteOf(gradients_, share.end)});
   }
 }
 
@@ -208,10 +220,10 @@ void WeightUpdate::Impl::gatherValues(std::span<FlatTensors> values) {
   FlatTensors& first = values.front();
   std::vector<std::size_t> counts;
   for (int member = 0; member < group_.members; ++member)
-    counts.push_back(byteOf(first, shareOf(member).end) - byteOf(first, shareOf(member).begin));
+    counts.push_back(byteOf(parameters_, shareOf(member).end) - byteOf(parameters_, shareOf(member).begin));
   members_->allGather(nullptr, first.bytes().data(), counts, Type::kUint8);
-  const std::size_t begin = byteOf(first, shareOf(self()).begin);
-  const std::size_t end = byteOf(first, shareOf(self()).end);
+  const std::size_t begin = byteOf(parameters_, shareOf(self()).begin);
+  const std::size_t end = byteOf(parameters_, shareOf(self()).end);
   const std::byte* const from = first.bytes().data();
   for (FlatTensors& other : values.subspan(1)) {  // which have this instance's part already
     std::copy(from, from + begin, other.bytes().data());
@@ -219,13 +231,11 @@ void WeightUpdate::Impl::gatherValues(std::span<FlatTensors> values) {
   }
 }
 
-std::size_t WeightUpdate::Impl::byteOf(const FlatTensors& values, std::size_t block) const {
-  if (block == 0) return 0;
-  if (block == blocks_.size()) return values.bytes().size();
+std::size_t WeightUpdate::Impl::byteOf(const Spec& spec, std::size_t block) const {
+  if (block == blocks_.size()) return FlatTensors::bytesOf(spec);
   const BlockPlace& place = blocks_[block];
-  const std::byte* const tensor = values.refs().data()[place.parameter];
-  return static_cast<std::size_t>(tensor - values.bytes().data()) +
-         place.first * sizeOf(parameters_[place.parameter].type);
+  return FlatTensors::bytesOf(std::span(spec).first(place.parameter)) +
+         place.first * sizeOf(spec[place.parameter].type);
 }
 
 WeightUpdate::WeightUpdate(Context& context, Spec parameters, const Spec& gradients, Optimizer optimizer,
@@ -243,6 +253,9 @@ WeightUpdate& WeightUpdate::operator=(WeightUpdate&&) noexcept = default;
 
 bool WeightUpdate::apply(FlatTensors& gradients, std::span<FlatTensors> values, double factor) {
   return impl_->apply(gradients, values, factor);
+}
+const StateSharing& WeightUpdate::sharing() const {
+  return impl_->sharing();
 }
 bool WeightUpdate::canUpdateByParameter() const {
   return impl_->canUpdateByParameter();

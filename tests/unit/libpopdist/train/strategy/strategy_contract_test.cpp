@@ -201,6 +201,18 @@ TEST(PopDistStrategy, GivesTheSameBitsForEverySplitOverInstances) {
     EXPECT_THAT(train("popdist", split).weights, ::testing::ElementsAreArray(one.weights));
 }
 
+// Each replica gets its part of the sums alone; and the parameters' parts are gathered.
+TEST(PopDistStrategy, GivesTheSameBitsHoweverTheStateIsShared) {
+  const Outcome one = train("popdist", {8});
+  for (const int shared : {1, 2, 4, 8}) {
+    for (const std::vector<int>& split :
+         {std::vector<int>{8}, std::vector<int>{4, 4}, std::vector<int>{2, 2, 2, 2}, std::vector<int>(8, 1)})
+      EXPECT_THAT(train("popdist", split, {.replicas_per_state = shared}).weights,
+                  ::testing::ElementsAreArray(one.weights))
+          << shared << " replicas share, of " << split.size() << " instances";
+  }
+}
+
 TEST(Strategies, RefuseWhatTheyCannotDo) {
   EXPECT_EQ(errorCodeOf([] { strategyNamed("mirrored", Context::fromEnvironment()); }),
             ErrorCode::kInvalidArgument);
