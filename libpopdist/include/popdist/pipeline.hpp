@@ -173,10 +173,6 @@ struct Concurrent {
   Concurrent(std::initializer_list<Stage> side_by_side) : stages(side_by_side) {}
 };
 
-/// Gets the gradient of one parameter by one micro-batch, in the order of the micro-batches.
-using AccumulateFunction =
-    std::function<void(std::size_t parameter, int micro_batch, std::span<std::byte> gradient)>;
-
 struct PipelineOptions {
   std::vector<Concurrent> stages;
   Spec parameters{};  ///< Parameters::spec()
@@ -190,9 +186,6 @@ struct PipelineOptions {
   bool overlap_io = false;
   bool recompute = false;
   RecomputeMode recompute_mode = RecomputeMode::kAuto;
-  /// In place of adding gradients: Io::gradPar is then zero at first in each backward, and `gradients` are
-  /// left alone. Not with a parameter that several stages share.
-  AccumulateFunction accumulate{};
   std::string loss{};                ///< an output of the last level
   bool outfeed_loss = false;         ///< the outfeed gets the loss alone
   std::vector<bool> outfeed_mask{};  ///< of each output of the last level: true is not sent

@@ -87,7 +87,7 @@ void Interpreter::begin(const Call& call) {
     io.replica_ = call.feeds->replica;
     io.training_ = call.gradients != nullptr;
   }
-  if (call.gradients == nullptr || model_.options.accumulate) return;
+  if (call.gradients == nullptr) return;
   const Spec& parameters = model_.options.parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i)
     std::memset(call.gradients[i], 0, parameters[i].bytes());
@@ -127,13 +127,6 @@ void Interpreter::backward(const Action& action) {
   point(io, action);
   clearGradients(action, io);
   io.stage_->backward(io);
-  if (model_.options.accumulate) {
-    for (std::size_t i = 0; i < io.stage_->parameters.size(); ++i) {
-      const std::size_t parameter = io.stage_->parameters[i];
-      model_.options.accumulate(parameter, action.micro_batch,
-                                {io.grad_par_[i], model_.options.parameters[parameter].bytes()});
-    }
-  }
   const auto level = static_cast<std::size_t>(places_.levelOf(action.stage));
   if (action.stage + 1 == model_.level_begin[level + 1]) addSideBySide(model_.level_begin[level]);
 }
@@ -143,9 +136,6 @@ void Interpreter::clearGradients(const Action& action, const Io& io) const {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] != nullptr) std::memset(inputs[i], 0, (*io.grad_in_.spec)[i].bytes());
   }
-  if (!model_.options.accumulate) return;
-  for (std::size_t i = 0; i < io.stage_->parameters.size(); ++i)
-    std::memset(io.grad_par_[i], 0, model_.options.parameters[io.stage_->parameters[i]].bytes());
 }
 
 // The gradients of a level's inputs are those of its first stage, plus the others' in the order of the
@@ -163,7 +153,6 @@ void Interpreter::addSideBySide(int first) const {
 
 // Of parameters that several stages share: the first user's lie in the caller's gradients already.
 void Interpreter::addPartials() const {
-  if (model_.options.accumulate) return;
   for (std::size_t stage = 0; stage < ios_.size(); ++stage) {
     const std::vector<std::byte*>& partials = memory_.of(static_cast<int>(stage)).grad_par;
     for (std::size_t i = 0; i < partials.size(); ++i) {

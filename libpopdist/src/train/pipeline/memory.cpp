@@ -29,7 +29,6 @@ class Planner {
     layout_.stored_bytes = layout_.bytes;
     layout_.offsets.arguments = reserve(model_.options.arguments);
     for (int stage = 0; model_.training && stage < schedule_.stages(); ++stage) addGradients(stage);
-    if (model_.options.accumulate) addGradientScratch();
     return std::move(layout_);
   }
 
@@ -100,20 +99,6 @@ class Planner {
       const bool first_user = used_.insert(parameter).second;
       tables.grad_par.push_back(first_user ? Layout::kNone : reserve(model_.options.parameters[parameter]));
     }
-  }
-
-  // One piece for the gradients of any one stage.
-  void addGradientScratch() {
-    const std::size_t begin = layout_.bytes;
-    std::size_t end = begin;
-    for (int stage = 0; stage < schedule_.stages(); ++stage) {
-      layout_.bytes = begin;
-      std::vector<std::size_t>& offsets = layout_.offsets.stages[static_cast<std::size_t>(stage)].grad_par;
-      for (std::size_t i = 0; i < offsets.size(); ++i)
-        offsets[i] = reserve(model_.options.parameters[stageAt(stage).parameters[i]]);
-      end = std::max(end, layout_.bytes);
-    }
-    layout_.bytes = end;
   }
 
   const Model& model_;

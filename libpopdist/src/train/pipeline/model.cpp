@@ -193,10 +193,6 @@ Status checkSharedParameters(const Model& model, const Schedule& schedule) {
         return invalidArgument(what + " and are on IPUs " + std::to_string(schedule.ipuOf(other)) + " and " +
                                std::to_string(schedule.ipuOf(stage)) +
                                ": put them on one IPU by device_mapping");
-      if (model.options.accumulate)
-        return invalidArgument(what +
-                               ", and PipelineOptions::accumulate takes gradients of one stage at a time: "
-                               "leave it out, so that they are added");
     }
   }
   return {};
