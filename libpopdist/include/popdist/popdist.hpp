@@ -18,6 +18,7 @@
 #include "popdist/io.hpp"
 #include "popdist/loops.hpp"
 #include "popdist/memory_plan.hpp"
+#include "popdist/pipeline_plan.hpp"
 #include "popdist/pod.hpp"
 #include "popdist/progress_report.hpp"
 #include "popdist/trainer.hpp"
