@@ -17,8 +17,9 @@ namespace pop::bench {
 namespace {
 
 constexpr std::pair<const char*, Status (*)(const DaemonOptions&, DaemonFigures&)> kMeasures[] = {
-    {"submit", measureSubmit}, {"jobs", measureJobs}, {"launch", measureLaunch},
-    {"watch", measureWatch},   {"logs", measureLogs}, {"idle", measureIdle}};
+    {"submit", measureSubmit}, {"partitions", measurePartitions}, {"jobs", measureJobs},
+    {"launch", measureLaunch}, {"watch", measureWatch},           {"logs", measureLogs},
+    {"idle", measureIdle}};
 
 // What other programs took of the machine shows beside each.
 void recordLoad(const std::string& measure, const CpuTimes& before) {

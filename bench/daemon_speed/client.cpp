@@ -48,18 +48,20 @@ Status statusOf(const grpc::Status& status) {
 }
 
 // Channels to the same server share a connection unless they are told not to.
-DaemonClient::DaemonClient(const PopCluster& cluster) {
-  const std::string tls = cluster.tls();
-  const grpc::SslCredentialsOptions files{.pem_root_certs = testing::fileText(tls + "/ca.pem"),
-                                          .pem_private_key = testing::fileText(tls + "/user-bench-key.pem"),
-                                          .pem_cert_chain = testing::fileText(tls + "/user-bench.pem")};
+std::shared_ptr<grpc::Channel> channelTo(const PopCluster& cluster, const std::string& user) {
+  const std::string own = cluster.tls() + "/user-" + user;
+  const grpc::SslCredentialsOptions files{.pem_root_certs = testing::fileText(cluster.tls() + "/ca.pem"),
+                                          .pem_private_key = testing::fileText(own + "-key.pem"),
+                                          .pem_cert_chain = testing::fileText(own + ".pem")};
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 200);
-  stub_ = v1::Controller::NewStub(
-      grpc::CreateCustomChannel(cluster.server(), grpc::SslCredentials(files), arguments));
+  return grpc::CreateCustomChannel(cluster.server(), grpc::SslCredentials(files), arguments);
 }
+
+DaemonClient::DaemonClient(const PopCluster& cluster)
+    : stub_(v1::Controller::NewStub(channelTo(cluster, "bench"))) {}
 
 bool DaemonClient::serves() const {
   grpc::ClientContext context;

@@ -15,6 +15,9 @@ namespace pop::bench {
 
 class PopCluster;
 
+/// With a connection of its own, as the user of that name: bench or root.
+std::shared_ptr<grpc::Channel> channelTo(const PopCluster& cluster, const std::string& user);
+
 /// A job of the program `words`, in /.
 ::popdist::v1::SubmitRequest jobOf(const std::vector<std::string>& words, int instances = 1);
 /// A job that does nothing, and waits for its release.

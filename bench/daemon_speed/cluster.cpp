@@ -32,7 +32,7 @@ PopCluster::PopCluster() : port_(testing::freePort()) {
 
 Status PopCluster::startDaemon(const std::string& programs, const std::string& etcd) {
   const Result<double> made = timeOf({programs + "/popdist-agent", "init-tls", "--dir", tls(), "--host",
-                                      "localhost+127.0.0.1+h0", "--user", "bench"});
+                                      "localhost+127.0.0.1+h0", "--user", "bench", "--user", "root"});
   if (!made.ok()) return made.status();
   for (const char* const end : {".pem", "-key.pem"})
     std::filesystem::rename(path("tls/host-localhost") + end, path("tls/host") + end);

@@ -11,6 +11,8 @@ namespace pop::bench {
 
 /// Durable submits of held jobs: 50 clients, one client, popctl; sbatch.
 Status measureSubmit(const DaemonOptions& options, DaemonFigures& all);
+/// Partitions made and removed through V-IPU's API by 50 clients.
+Status measurePartitions(const DaemonOptions& options, DaemonFigures& all);
 /// Whole jobs that do nothing, with few and with many records in the store; sbatch.
 Status measureJobs(const DaemonOptions& options, DaemonFigures& all);
 /// From submit to the first line of the last of 32 instances; srun.

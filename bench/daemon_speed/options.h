@@ -10,7 +10,7 @@
 namespace pop::bench {
 
 struct DaemonOptions {
-  std::vector<std::string> measures{"submit", "jobs", "launch", "watch", "logs", "idle"};
+  std::vector<std::string> measures{"submit", "partitions", "jobs", "launch", "watch", "logs", "idle"};
   int rounds = 5;
   int records = 10'000;  // of ended jobs
   std::string etcd;      // where popdistd has its store; empty: in a file

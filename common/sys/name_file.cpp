@@ -28,4 +28,12 @@ int nameFile(const std::string& temporary, const std::string& path, bool replace
   return error;
 }
 
+int syncDirectoryOf(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const Fd file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!file.valid()) return errno;
+  return ::fsync(file.get()) == 0 || errno == EINVAL ? 0 : errno;  // EINVAL: it has nothing to sync
+}
+
 }  // namespace pop::sys

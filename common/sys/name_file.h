@@ -10,4 +10,7 @@ namespace pop::sys {
 /// EEXIST if the file exists, even if another process has just created it. On error `temporary` stays.
 int nameFile(const std::string& temporary, const std::string& path, bool replace);
 
+/// Makes the names in the directory of `path` outlast a power failure. Returns 0, or the error number.
+int syncDirectoryOf(const std::string& path);
+
 }  // namespace pop::sys

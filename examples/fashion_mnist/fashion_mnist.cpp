@@ -97,6 +97,7 @@ class Training {
   }
 
   io::Infeed openTraining() {
+    const popdist::Span span("open the training images");  // in traces of a run: POPDIST_TRACE
     io::Dataset images = readPart(options_.data, "train", static_cast<int>(options_.model.classes()));
     image_ = images.spec().at(0).shape;
     if (popdist::elementsOf(image_) != options_.model.inputs())

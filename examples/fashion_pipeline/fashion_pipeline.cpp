@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network in four stages, each on an IPU of its replica, trained by Adam whose state the replicas share.
+// A network in four stages, each on an IPU of its replica, trained by Adam whose state the replicas share and
+// keep in Streaming Memory.
 //
 //   poprun --num-instances 2 --num-replicas 2 --ipus-per-replica 4 fashion_pipeline --schedule interleaved
 //
-// Prints what the pipeline is, what each IPU would keep, and how a run goes on the Pod; --svg draws it. The
-// weights are the same, to the bit, for every schedule and every split of the replicas over instances.
+// Prints what the pipeline is, what each IPU would keep, how a run goes on the Pod, and what an update takes
+// there; --svg draws it. The weights are the same, to the bit, for every schedule, every --state and every
+// split of the replicas over instances.
 #include <getopt.h>
 
 #include <chrono>
@@ -27,9 +29,17 @@ constexpr std::size_t kMicroBatch = 16;
 constexpr int kAccumulation = 16;  // micro-batches of an update: a multiple of 8, see --schedule grouped
 constexpr double kFlopsPerSecond = 18.75e12;  // of an IPU: 0.3 of a GC200's peak in fp32
 
+/// Adam's two moments of each parameter.
+enum class State {
+  kEach,       ///< all of it on every replica
+  kShared,     ///< a part of it on every replica
+  kOffloaded,  ///< likewise, in Streaming Memory between updates
+};
+
 struct Options {
   std::string data = "/usr/share/datasets/fashion-mnist";
   train::ScheduleKind schedule = train::ScheduleKind::kGrouped;
+  State state = State::kOffloaded;
   bool recompute = false;
   int epochs = 2;
   std::string svg;
@@ -47,6 +57,13 @@ train::ScheduleKind scheduleNamed(const std::string& name) {
   stop("--schedule: '" + name + "' is not grouped, interleaved or sequential");
 }
 
+State stateNamed(const std::string& name) {
+  if (name == "each") return State::kEach;
+  if (name == "shared") return State::kShared;
+  if (name == "offloaded") return State::kOffloaded;
+  stop("--state: '" + name + "' is not each, shared or offloaded");
+}
+
 int epochsFrom(const char* text) {
   char* end = nullptr;
   const long epochs = std::strtol(text, &end, 10);
@@ -58,8 +75,8 @@ int epochsFrom(const char* text) {
 Options parse(int argc, char** argv) {
   static const option kOptions[] = {{"data", 1, nullptr, 'd'},   {"schedule", 1, nullptr, 's'},
                                     {"epochs", 1, nullptr, 'e'}, {"recompute", 0, nullptr, 'r'},
-                                    {"svg", 1, nullptr, 'v'},    {"help", 0, nullptr, 'h'},
-                                    {nullptr, 0, nullptr, 0}};
+                                    {"svg", 1, nullptr, 'v'},    {"state", 1, nullptr, 't'},
+                                    {"help", 0, nullptr, 'h'},   {nullptr, 0, nullptr, 0}};
   Options options;
   for (int found = 0; (found = getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
     if (found == 'd') options.data = optarg;
@@ -67,10 +84,13 @@ Options parse(int argc, char** argv) {
     if (found == 'e') options.epochs = epochsFrom(optarg);
     if (found == 'r') options.recompute = true;
     if (found == 'v') options.svg = optarg;
+    if (found == 't') options.state = stateNamed(optarg);
     if (found == 'h') {
       std::puts(
           "Trains a pipeline of four stages on Fashion-MNIST.\n"
           "  --schedule NAME  grouped, interleaved or sequential (grouped)\n"
+          "  --state NAME     where Adam's state is: on each replica, shared by all, or\n"
+          "                   offloaded: shared, in Streaming Memory (offloaded)\n"
           "  --recompute      activations are computed again in the backward pass\n"
           "  --epochs N       (2)\n"
           "  --svg FILE       where a drawing of the schedule goes\n"
@@ -97,22 +117,31 @@ std::pair<double, double> score(train::Strategy& strategy, io::Outfeed& outfeed)
   return {sums[0], sums[1]};
 }
 
-void describe(const train::Parameters& parameters, const train::Optimizer& optimizer,
-              const train::PipelineProgram& program, int replicas, const std::string& svg) {
+double microseconds(popdist::SimulatedTime time) {
+  return std::chrono::duration<double, std::micro>(time).count();
+}
+
+void describe(const train::PipelineProgram& program, const train::MemoryPlan& plan, const std::string& svg) {
   const train::Pipeline pipeline(program.pipeline);
   std::puts(pipeline.describe().c_str());
-  std::puts(train::planMemory(parameters, optimizer,
-                              {.accumulation = {.count = kAccumulation},
-                               .replicas = replicas,
-                               .replicas_per_state = replicas,
-                               .ipus_per_replica = 4,
-                               .activation_bytes = pipeline.storedBytes() / 4})
-                .text()
-                .c_str());
+  std::puts(plan.text().c_str());
   const train::Simulation run = simulate(pipeline.schedule(), *program.times);
-  std::printf("a run takes %.1f us on the Pod, %.0f %% of it idle\n\n",
-              std::chrono::duration<double, std::micro>(run.total).count(), 100 * run.bubble);
+  std::printf("a run takes %.1f us on the Pod, %.0f %% of it idle\n\n", microseconds(run.total),
+              100 * run.bubble);
   if (!svg.empty()) writeSvg(pipeline.schedule(), run, svg);
+}
+
+void printUpdate(const popdist::Pod& pod, std::uint64_t updates) {
+  const popdist::Pod::Times& times = pod.times();
+  const auto each = [&](popdist::SimulatedTime time) {
+    return microseconds(time) / static_cast<double>(updates);
+  };
+  std::printf("an update on %s takes %.1f us: stages %.1f", pod.system().c_str(), each(pod.time()),
+              each(times.compute));
+  if (times.all_reduce.count() > 0) std::printf(", all-reduce %.1f", each(times.all_reduce));
+  if (times.reduce_scatter.count() > 0)
+    std::printf(", reduce-scatter %.1f, all-gather %.1f", each(times.reduce_scatter), each(times.all_gather));
+  std::printf(", update: stream %.1f\n", each(times.streaming));
 }
 
 void run(popdist::Context& context, const Options& options) {
@@ -141,10 +170,13 @@ void run(popdist::Context& context, const Options& options) {
   program.pipeline.loss = "loss";
   const train::Optimizer optimizer =
       train::adam({.rate = train::linearToZero(3e-3, updates * static_cast<std::uint64_t>(options.epochs))});
-  if (first) describe(parameters, optimizer, program, replicas, options.svg);
-
-  train::Trainer trainer(strategy, parameters, program, optimizer,
-                         {.replicas_per_optimizer_state = replicas});
+  train::Trainer trainer(
+      strategy, parameters, program, optimizer,
+      {.replicas_per_optimizer_state = options.state == State::kEach ? 1 : replicas,
+       .memory = {.offload_weight_update_variables =
+                      options.state == State::kOffloaded ? train::Offload::kOn : train::Offload::kOff,
+                  .activation_bytes = train::Pipeline(program.pipeline).storedBytes() / 4}});
+  if (first) describe(program, trainer.memoryPlan(), options.svg);
   trainer.initialise(42);
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
     training.start({.epoch = static_cast<std::uint64_t>(epoch)});
@@ -158,6 +190,7 @@ void run(popdist::Context& context, const Options& options) {
       std::printf("epoch %d/%d: loss %.4f, test accuracy %.2f %%, %.0f samples/s\n", epoch + 1,
                   options.epochs, loss / samples, 100 * correct / tested, samples / progress.seconds.all);
   }
+  if (first) printUpdate(strategy.pod(), trainer.updates());
 }
 
 }  // namespace

@@ -14,8 +14,9 @@ namespace popdist::data {
 namespace {
 
 io::Dataset sourceOf(const Options& options) {
-  io::Dataset dataset =
-      options.records.empty() ? io::Dataset::idx(options.idx) : io::Dataset::records(options.records);
+  io::Dataset dataset = !options.idx.empty()   ? io::Dataset::idx(options.idx)
+                        : !options.npy.empty() ? io::Dataset::npy(options.npy)
+                                               : io::Dataset::records(options.records);
   return options.shuffle_seed ? std::move(dataset).shuffle(*options.shuffle_seed) : std::move(dataset);
 }
 
@@ -26,7 +27,18 @@ io::Dataset measuredOf(const Options& options) {
   return std::move(dataset).repeat().prefetch(options.prefetch);
 }
 
+/// A step that does nothing: what is left is the queues' own.
+Tensors answerAtOnce(const Tensors&) {
+  return Tensors(Tensor::full("result", {}, 0.0F));
+}
+
 void benchmark(const Options& options) {
+  if (options.of_latency) {
+    const io::Latency latency = io::inferenceLatency(sourceOf(options), answerAtOnce,
+                                                     {.samples = options.benchmark.elements_per_epoch});
+    std::puts(io::jsonOf(latency).c_str());
+    return;
+  }
   io::BenchmarkOptions quiet = options.benchmark;
   quiet.print_stats = false;  // stdout is for the JSON
   if (!options.by_infeed) {

@@ -24,16 +24,23 @@ CLI::Validator quiet(CLI::Validator validator) {
   return validator.description("");
 }
 
-void addSource(CLI::App& verb, std::vector<std::string>& idx, Options& options) {
-  verb.add_option("--idx", idx,
+/// NAME=FILE, as they are on the command line.
+struct Pairs {
+  std::vector<std::string> idx;
+  std::vector<std::string> npy;
+};
+
+void addSource(CLI::App& verb, Pairs& pairs, Options& options) {
+  verb.add_option("--idx", pairs.idx,
                   "NAME=FILE: an IDX file, plain or gzip, as the tensor NAME; one for each tensor")
       ->type_name("PAIR");
+  verb.add_option("--npy", pairs.npy, "NAME=FILE: likewise, a file of NumPy")->type_name("PAIR");
   verb.add_option("--shuffle", options.shuffle_seed, "shuffle the elements by this seed")->type_name("SEED");
 }
 
-void addBenchmark(CLI::App& app, std::vector<std::string>& idx, Options& options) {
+void addBenchmark(CLI::App& app, Pairs& pairs, Options& options) {
   CLI::App* verb = app.add_subcommand("benchmark", "Reads elements and says how quickly they come, as JSON.");
-  addSource(*verb, idx, options);
+  addSource(*verb, pairs, options);
   verb->add_option("--records", options.records, "a file of records")->type_name("FILE");
   verb->add_option("--batch", options.batch, "rows of a batch (default: single elements)")
       ->check(quiet(CLI::Range(1, kMostOfAnything)))
@@ -58,12 +65,15 @@ void addBenchmark(CLI::App& app, std::vector<std::string>& idx, Options& options
   verb->add_flag(
       "--no-memcpy", [&options](std::int64_t) { options.benchmark.do_memcpy = false; },
       "do not copy elements as a transfer would");
+  verb->add_flag(
+      "--latency", options.of_latency,
+      "in place of the rate: how long infeed and outfeed take for a single element, --elements of them");
 }
 
-void addRecords(CLI::App& app, std::vector<std::string>& idx, Options& options) {
+void addRecords(CLI::App& app, Pairs& pairs, Options& options) {
   CLI::App* verb =
       app.add_subcommand("records", "Writes all elements to a file of records, the quickest to read.");
-  addSource(*verb, idx, options);
+  addSource(*verb, pairs, options);
   verb->add_option("output", options.output, "the file")->required()->type_name("FILE");
 }
 
@@ -77,16 +87,30 @@ void addCompare(CLI::App& app, Options& options) {
 }
 
 /// Empty: it is right.
-std::string mistakeIn(const std::vector<std::string>& idx, Options& options) {
-  for (const std::string& pair : idx) {
+template <typename File>
+std::string takePairs(const char* option, const std::vector<std::string>& pairs, std::vector<File>& files) {
+  for (const std::string& pair : pairs) {
     const std::size_t equals = pair.find('=');
     if (equals == 0 || equals == std::string::npos || equals + 1 == pair.size())
-      return "--idx " + pair + " is not NAME=FILE, such as image=train-images.gz";
-    options.idx.push_back({pair.substr(0, equals), pair.substr(equals + 1)});
+      return std::string(option) + ' ' + pair + " is not NAME=FILE, such as image=train-images.gz";
+    files.push_back({pair.substr(0, equals), pair.substr(equals + 1)});
   }
-  if (options.verb == Verb::kBenchmark && options.idx.empty() == options.records.empty())
-    return "benchmark reads either --idx files or a --records file";
-  if (options.verb == Verb::kRecords && options.idx.empty()) return "records needs --idx NAME=FILE";
+  return "";
+}
+
+/// Empty: it is right.
+std::string mistakeIn(const Pairs& pairs, Options& options) {
+  std::string mistake = takePairs("--idx", pairs.idx, options.idx);
+  if (mistake.empty()) mistake = takePairs("--npy", pairs.npy, options.npy);
+  if (!mistake.empty()) return mistake;
+  const int sources =
+      (options.idx.empty() ? 0 : 1) + (options.npy.empty() ? 0 : 1) + (options.records.empty() ? 0 : 1);
+  if (options.verb == Verb::kBenchmark && sources != 1)
+    return "benchmark reads either --idx files, --npy files or a --records file";
+  if (options.verb == Verb::kRecords && sources != 1)
+    return "records needs either --idx NAME=FILE or --npy NAME=FILE";
+  if (options.of_latency && (options.by_infeed || options.batch > 0))
+    return "--latency is of single elements through an infeed: leave --infeed and --batch out";
   if (options.verb != Verb::kCompare)
     return options.command.empty() ? "" : "only compare takes a command after --";
   if (options.command.empty()) return "compare needs a command: popdist-data compare -- PROGRAM";
@@ -104,12 +128,12 @@ Verb verbOf(const CLI::App& app) {
 
 Parsed parseOptions(int argc, const char* const* argv) {
   Parsed parsed;
-  std::vector<std::string> idx;
+  Pairs pairs;
   CLI::App app("Looks at the input of training programs.", kProgram);
   app.footer(kEpilogue);
   app.require_subcommand(1);
-  addBenchmark(app, idx, parsed.options);
-  addRecords(app, idx, parsed.options);
+  addBenchmark(app, pairs, parsed.options);
+  addRecords(app, pairs, parsed.options);
   addCompare(app, parsed.options);
   // What comes after "--" is another program's, and none of the words here.
   const auto own_end = std::find(argv, argv + argc, std::string_view("--"));
@@ -118,7 +142,7 @@ Parsed parseOptions(int argc, const char* const* argv) {
   try {
     app.parse(static_cast<int>(own_end - argv), argv);
     parsed.options.verb = verbOf(app);
-    mistake = mistakeIn(idx, parsed.options);
+    mistake = mistakeIn(pairs, parsed.options);
   } catch (const CLI::CallForHelp&) {
     parsed.exit_code = 0;
     parsed.text = app.help();

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 
+#include "common/base/json_reader.h"
 #include "tests/testing/poprun_process.h"
 #include "tests/testing/small_fashion_mnist.h"
 #include "tests/unit/libpopdist/io/idx_files.h"
@@ -206,6 +208,30 @@ TEST_F(FashionMnistExample, NamesTheOptionThatIsWrong) {
     const Outcome outcome = train(1, program);
     EXPECT_EQ(outcome.exit_code, mistake.exit_code) << outcome.err;
     EXPECT_NE(outcome.err.find(mistake.message), std::string::npos) << outcome.err;
+  }
+}
+
+// As Perfetto reads them: what a trainer says of itself, what the program says, and the threads that read
+// ahead.
+TEST_F(FashionMnistExample, EachInstanceLeavesATraceOfItsPhases) {
+  const TempDir directory;
+  const std::string traces = directory / "traces";
+  const std::vector<std::string> variable{"-x", "POPDIST_TRACE=" + traces};
+  std::vector<std::string> program = variable;
+  for (const char* const each : {FASHION_MNIST_PATH, "--data", data_->directory().c_str(), "--epochs", "1"})
+    program.emplace_back(each);
+  const Outcome outcome = train(2, program);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* const file : {"/instance-0.json", "/instance-1.json"}) {
+    const Bytes bytes = readAll(traces + file);
+    pop::Result<pop::JsonValue> json =
+        pop::parseJson({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    ASSERT_TRUE(json.ok()) << json.status().message();
+    std::set<std::string> names;
+    for (const pop::JsonValue& event : *json->array()) names.insert(*event.find("name")->text());
+    EXPECT_EQ(names,
+              (std::set<std::string>{"evaluation", "input", "open the training images", "process_name",
+                                     "read ahead", "reduction", "start", "step", "thread_name", "update"}));
   }
 }
 

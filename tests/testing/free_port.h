@@ -1,25 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// A TCP port of this machine that nobody listens at.
+// TCP ports of this machine that nobody listens at.
 #pragma once
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <random>
+#include <set>
+#include <vector>
+
 #include "common/sys/fd.h"
 
 namespace pop::testing {
 
-/// It stays free until somebody else takes it.
+/// All different. They stay free until somebody asks for one of them by its number: they are below those that
+/// Linux gives to sockets that ask for any, or connect.
+inline std::vector<int> freePorts(int count) {
+  constexpr int kLowest = 10'000;
+  constexpr int kHighest = 32'767;
+  static std::mt19937 random(std::random_device{}());
+  std::uniform_int_distribution<int> any(kLowest, kHighest);
+  std::set<int> found;
+  std::vector<int> ports;
+  while (ports.size() < static_cast<std::size_t>(count)) {
+    const int port = any(random);
+    const sys::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_ANY);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) continue;
+    if (found.insert(port).second) ports.push_back(port);
+  }
+  return ports;
+}
+
 inline int freePort() {
-  const sys::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), size);
-  ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size);
-  return ntohs(address.sin_port);
+  return freePorts(1).front();
 }
 
 }  // namespace pop::testing

@@ -19,6 +19,8 @@
 
 namespace popdist::train {
 
+class Strategy;
+
 struct BatchNormOptions {
   std::size_t channels = 0;
   int span = 1;           ///< replicas of a group; divides the job's
@@ -66,13 +68,16 @@ enum class BatchNormPass { kFirst, kAgain };
 /// Threads: one call at a time. Who calls: where "collective" is said, every instance, in the same order.
 /// Errors: popdist_error kInvalidArgument for arguments of this instance alone: nothing has happened, and the
 /// others wait for its call. Otherwise as Communicator; the layer is then unusable.
-/// The clock of a Pod does not count these collectives.
+/// With a strategy in place of a context, a Pod's clock counts forward()'s and backward()'s collectives: of
+/// two floats for each channel and group.
 class BatchNorm {
  public:
   /// Collective. Cost: as Context::createCommunicator for each set of instances that have groups in common,
   /// unless these are all. Throws popdist_error kInvalidArgument (an option is out of range, or `span` does
   /// not divide the job's replicas) or kFailedPrecondition (instances have other options).
   BatchNorm(Context& context, const BatchNormOptions& options);
+  /// The strategy must outlive this.
+  BatchNorm(Strategy& strategy, const BatchNormOptions& options);
   ~BatchNorm();
   BatchNorm(const BatchNorm&) = delete;
   BatchNorm& operator=(const BatchNorm&) = delete;

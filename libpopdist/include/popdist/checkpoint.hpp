@@ -28,29 +28,10 @@
 
 #include "popdist/context.hpp"
 #include "popdist/cxx20.hpp"
+#include "popdist/piece.hpp"
 #include "popdist/tensor.hpp"
 
 namespace popdist::train {
-
-/// Elements of a tensor that an instance has in memory, row-major from `first` on, as many as `bytes` holds.
-/// Saving only reads the memory, loading writes it.
-struct Piece {
-  std::string name;  ///< of the tensor, such as "dense.w" or "adam.m/dense.w"
-  Type type = Type::kFloat;
-  Shape shape;            ///< of the whole tensor, without padding
-  std::size_t first = 0;  ///< the first element's row-major index in the whole tensor
-  std::span<std::byte> bytes;
-
-  /// All of `tensor`, which must outlive it.
-  static Piece of(Tensor& tensor);
-  /// All of each of `tensors`.
-  static std::vector<Piece> of(Tensors& tensors);
-};
-
-/// What member `index` of `count` writes where all hold the same: the part number `index` of the bytes of
-/// `pieces`, cut into `count` parts of almost the same size. All parts together are `pieces`. Throws
-/// popdist_error kInvalidArgument unless 0 <= index < count.
-std::vector<Piece> shareOf(std::span<const Piece> pieces, int index, int count);
 
 /// Where a training is, between two updates of the weights.
 struct Position {

@@ -24,6 +24,7 @@
 
 #include "popdist/context.hpp"
 #include "popdist/cxx20.hpp"
+#include "popdist/files.hpp"
 #include "popdist/tensor.hpp"
 
 namespace popdist::io {
@@ -73,12 +74,6 @@ struct InputContext {
   static InputContext of(const Context& context);
 };
 
-/// A file in the IDX format (MNIST's), plain or gzip, and the name of its tensor.
-struct IdxFile {
-  std::string tensor;
-  std::filesystem::path path;
-};
-
 class Dataset {
  public:
   /// Elements of a pass that never ends: repeat().
@@ -112,6 +107,40 @@ class Dataset {
   /// It must not be made shorter while the dataset lives. Throws popdist_error naming the file: kNotFound,
   /// kPermissionDenied, kInvalidArgument (another format), kDataLoss (another length than its header says).
   static Dataset records(const std::filesystem::path& path);
+
+  // Files of other programs. Plain files are mapped, so that they cost no memory, and must not be made
+  // shorter while the dataset lives; gzip files are decompressed into memory. Opening them finds where
+  // elements are; their contents are read when elements are. Each throws popdist_error naming the file and
+  // what is wrong with it: kNotFound, kPermissionDenied, kInvalidArgument (another format, or contents that
+  // the tensors cannot hold), kDataLoss (truncated or damaged), kResourceExhausted (no memory).
+
+  /// Arrays of NumPy, one element for each index of their common first dimension: versions 1 to 3, row-major,
+  /// little-endian, of bool, integers and floats. Other orders and types are refused by name.
+  static Dataset npy(const std::vector<NpyFile>& files);
+
+  /// A file of comma-separated values (RFC 4180), one element for each row. Opening it checks every row's
+  /// fields and their number; numbers are read when their row is. What is no number of the tensor's type is
+  /// an error that names line, column and text: empty fields are, "nan" and "inf" of floats are not. bool is
+  /// 0, 1, false or true. kNotFound also: no such column.
+  static Dataset csv(const std::filesystem::path& path, const CsvOptions& options);
+
+  /// TFRecord files, one element for each record, whose bytes `decode` gets. Without it each record is the
+  /// bytes of the tensors of `element`, one after the other. Checksums of lengths are checked at once, those
+  /// of records when they are read.
+  static Dataset tfRecords(const std::vector<std::filesystem::path>& files, Spec element,
+                           RecordFunction decode = nullptr);
+
+  /// TFRecord files of tf.train.Example messages: each tensor is the feature of its name, as many values as
+  /// its shape has. kFloat is a float_list, kInt64 an int64_list, kUint8 a bytes_list: one string of all its
+  /// bytes, or as many as the first dimension.
+  static Dataset tfExamples(const std::vector<std::filesystem::path>& files, Spec features);
+
+  /// tar archives as WebDataset has them (ustar, pax, GNU's long names): files whose names are the same up to
+  /// the first dot follow each other and are one element, see TarElement. Without `decode` each tensor of
+  /// `element` is the content of the file whose extension (in lower case) is its name, exactly its bytes:
+  /// shapes are static, so files whose sizes differ need a function that makes them the same.
+  static Dataset tar(const std::vector<std::filesystem::path>& archives, Spec element,
+                     TarFunction decode = nullptr);
 
   // --- Steps. Each consumes the dataset before it.
 
@@ -197,8 +226,10 @@ class Dataset {
 };
 
 /// Writes all elements of pass `epoch` to a file of records; Dataset::records() reads it. The file gets its
-/// name when it is whole and on the disk, and replaces an older one. Throws popdist_error kInvalidArgument
-/// for a dataset without end, and what the file system or the dataset say.
+/// name when it is whole and on the disk, and replaces an older one; until then it is `path`.partial, of
+/// which nothing stays after an error. Throws popdist_error kInvalidArgument for a dataset without end,
+/// kUnavailable when another call, in any process of this host, is writing the same file, and what the file
+/// system or the dataset say.
 void writeRecords(const Dataset& dataset, const std::filesystem::path& path, std::uint64_t epoch = 0);
 
 }  // namespace popdist::io

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How quickly elements come out of a dataset, or out of an infeed. Names, arguments and the JSON are those of
-// Graphcore's TensorFlow (ipu.dataset_benchmark).
+// How quickly elements come out of a dataset, or out of an infeed: names, arguments and the JSON are those of
+// Graphcore's TensorFlow (ipu.dataset_benchmark). And how long a single sample takes from request to result.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,5 +34,31 @@ std::vector<std::string> datasetBenchmark(Dataset dataset, const BenchmarkOption
 
 /// The same for what Infeed::next() of its first replica returns; goes to the start of epoch 0 first.
 std::vector<std::string> infeedBenchmark(Infeed& infeed, const BenchmarkOptions& options);
+
+struct LatencyOptions {
+  int samples = 1000;  ///< that are measured, at least 1
+  int warm_up = 20;    ///< before them, at least 0
+};
+
+/// Of single samples, in microseconds.
+struct Latency {
+  int samples = 0;
+  double p50_us = 0;  ///< half of them took no longer
+  double p99_us = 0;
+  double max_us = 0;
+};
+
+/// Answers one request after the other, each with an element of `samples` (from the first again after the
+/// last): the caller hands the element in, an infeed takes it to a loop in a thread of its own, `step` makes
+/// results of it, an outfeed brings them back. A latency is the time from handing the element in to having
+/// the results; there is no other request meanwhile, and reading the element comes before. With a step that
+/// does nothing it is what the queues add to a model's own time. Throws popdist_error kInvalidArgument naming
+/// the option that is out of range, kOutOfRange when `samples` has no element, and what `samples` or `step`
+/// throw.
+Latency inferenceLatency(const Dataset& samples, const std::function<Tensors(const Tensors& sample)>& step,
+                         const LatencyOptions& options = {});
+
+/// {"latency":{"max_us":…,"p50_us":…,"p99_us":…,"samples":1000}}
+std::string jsonOf(const Latency& latency);
 
 }  // namespace popdist::io

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,6 +69,13 @@ class FusedAllReduce {
   /// step has returned. Throws kFailedPrecondition if a tensor is not ready; the step then goes on. Throws as
   /// AsyncCommunicator and Pending::wait; the step is then over, and the tensors hold undefined values.
   void wait();
+
+  /// From the next step on, `reduced(tensor)` is called for each tensor as soon as it holds its result, while
+  /// others may not be ready yet: bucket after bucket as they are done, in the thread of the communicator,
+  /// whose next collective waits for it. All calls have returned when wait() does; what one throws, wait()
+  /// throws, and no other is called in that step. It may change that tensor, and must not wait for
+  /// collectives of this communicator.
+  void onReduced(std::function<void(std::size_t tensor)> reduced);
 
   /// A whole step at once: all tensors are ready, and wait().
   void reduce();

@@ -10,10 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "popdist/accumulation.hpp"
 #include "popdist/offload.hpp"
 #include "popdist/optimizer.hpp"
 #include "popdist/parameters.hpp"
-#include "popdist/trainer.hpp"
+#include "popdist/pod.hpp"
 
 namespace popdist::train {
 
@@ -25,6 +26,8 @@ struct MemoryPlanOptions {
   /// Tensors that only the weight update uses. kAuto: on where gradients are accumulated and there are remote
   /// buffers.
   Offload offload_weight_update_variables = Offload::kAuto;
+  /// IpuMultiWorkerOptions::variables_on_host: the optimizer's state is the host's, once for an instance.
+  bool variables_on_host = false;
   bool remote_buffers = true;          ///< whether the system has Streaming Memory that programs can use
   std::uint64_t activation_bytes = 0;  ///< of a micro-batch, on one IPU: the program knows
   /// An assumption: code of the exchanges between replicas, for each further one.
@@ -42,23 +45,28 @@ struct MemoryRow {
   std::string what;  ///< "parameters", "adam.m"
   std::uint64_t in_processor = 0;
   std::uint64_t streaming = 0;
+  std::uint64_t host = 0;  ///< not of the IPU: of the host, for all replicas of an instance together
 };
 
 struct MemoryPlan {
   std::vector<MemoryRow> rows;
   std::uint64_t in_processor = 0;  ///< of all rows
   std::uint64_t streaming = 0;
+  std::uint64_t host = 0;
   std::uint64_t streamed_per_update = 0;  ///< bytes in and out, on each IPU
-  double streaming_s = 0;                 ///< time that they take
-  std::string offload;                    ///< whether update-only tensors are offloaded, and why
+  double streaming_s = 0;  ///< time that they take: into the IPU before the update, out after it
+  std::string offload;     ///< whether update-only tensors are offloaded, and why
 
+  /// streaming_s for a Pod's clock.
+  SimulatedTime streamingTime() const;
   /// A table for people.
   std::string text() const;
 };
 
 /// Replicated tensors are cut into `replicas_per_state` parts of ceil(elements / replicas_per_state); tensors
 /// of less than 128 bytes a part stay whole and on the IPU. Throws popdist_error kInvalidArgument
-/// (replicas_per_state does not divide the replicas; Offload::kOn without remote buffers; numbers below 1);
+/// (replicas_per_state does not divide the replicas; Offload::kOn without remote buffers or with variables on
+/// the host; numbers below 1);
 /// kResourceExhausted where the plan does not fit: with the bytes, the largest tensor and what makes it
 /// smaller.
 MemoryPlan planMemory(const Parameters& parameters, const Optimizer& optimizer,

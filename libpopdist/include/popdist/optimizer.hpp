@@ -32,6 +32,7 @@ struct Block {
   std::span<float> update;                  ///< in: the gradient, or what the transforms before have left
   std::span<const float> value;             ///< the parameter's elements, before this update
   std::span<const std::span<float>> state;  ///< one for each of Transform::state
+  std::span<const double> of_update{};      ///< what Transform::prepare has returned
   double norm_of_all = 0;                   ///< for Norms::kOfAll: of the updates of all parameters
   double norm_of_update = 0;                ///< for Norms::kOfEach: of the whole parameter's update
   double norm_of_value = 0;                 ///< likewise, of its elements
@@ -45,6 +46,8 @@ struct Transform {
   std::string name;                  ///< "adam": of its state, and in texts
   std::vector<std::string> state{};  ///< "m": a float for each element of each parameter, from zero
   Norms norms = Norms::kNone;
+  /// What all blocks of an update have in common, such as a rate: called once, before them. Optional.
+  std::function<std::vector<double>(std::uint64_t updates_done)> prepare{};
   /// Changes block.update, and the state. Must do the same to an element wherever its block begins and ends.
   /// Who calls: threads of libpopdist, blocks in any order.
   std::function<void(const Block&)> apply;

@@ -83,6 +83,9 @@ class FlatTensors {
   TensorRefs refs() { return {*spec_, data_.data()}; }
   ConstTensorRefs refs() const { return TensorRefs{*spec_, data_.data()}; }
 
+  /// Of tensors of this spec together; where one more would begin.
+  static std::size_t bytesOf(std::span<const TensorSpec> spec);
+
   std::span<std::byte> bytes() { return {memory_.as<std::byte>(), memory_.bytes()}; }
   std::span<const std::byte> bytes() const { return {memory_.as<std::byte>(), memory_.bytes()}; }
   void setToZero();

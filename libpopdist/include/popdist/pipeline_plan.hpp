@@ -23,16 +23,20 @@ struct Streamed {
 };
 
 struct PipelinePlan {
-  std::vector<int> ipus;                 ///< those that have stages, ascending
-  std::vector<MemoryPlan> memory;        ///< of each; streamed_per_update is of the update alone
-  std::vector<Streamed> streamed;        ///< of each stage
+  std::vector<int> ipus;           ///< those that have stages, ascending
+  std::vector<MemoryPlan> memory;  ///< of each; streamed_per_update is of the update alone
+  std::vector<Streamed> streamed;  ///< of each stage
+  /// Bytes that weights and sums of gradients take with each update, on the IPU that streams most of them.
+  /// The optimizer's state comes on top: memory[i].streamed_per_update has both.
+  std::uint64_t streamed_per_update = 0;
   std::uint64_t gathered_per_stage = 0;  ///< bytes of sharded weights that the largest stage gathers
   /// What became of the options that are kAuto, and why: "offload_activations: off: …".
   std::vector<std::string> decisions;
   std::uint64_t streaming_bytes_per_s = 1;
 
-  /// `times` with what is streamed: forwards and backwards take longer, and the update as long as that of the
-  /// IPU that streams most. A recomputation takes a forward's time.
+  /// `times` with what is streamed: forwards and backwards take longer, and the update by
+  /// streamed_per_update. A recomputation takes a forward's time. Not the optimizer's state: a Trainer adds
+  /// that to each update by itself (Trainer::memoryPlan).
   SimulationOptions addTo(SimulationOptions times) const;
 
   /// A table of the IPU that needs most, what is streamed, and the decisions, for people.

@@ -56,6 +56,28 @@ class Pod {
   void allReduceSum(std::span<void* const> tensors, std::size_t count, Type type);
   void allReduceSum(std::span<float* const> tensors, std::size_t count);
 
+  /// Elements [begin, begin + count) of a tensor.
+  struct Part {
+    std::size_t begin = 0;
+    std::size_t count = 0;
+  };
+
+  /// The sums of allReduceSum, bit by bit, but each instance gets only what it needs: the elements of
+  /// parts[i] in tensors[0] of instance i. All other elements of all tensors are undefined afterwards.
+  ///   - Shapes, who calls, errors: as allReduceSum. `parts`: one for each instance of the job; two are the
+  ///     same, or have no element in common. `replicas_per_group` divides the replicas.
+  ///   - Clock: a reduce-scatter within each group of so many consecutive replicas, then an all-reduce of
+  ///   parts
+  ///     between groups. With 1, that of allReduceSum.
+  ///   - Cost on one host: if all tensors lie in shared memory, one pass over the part, of which instances
+  ///   with
+  ///     the same one do a share each, and two waits. Others: as allReduceSum.
+  ///   - Cost over several hosts: the rings' first halves, then each replica sends what it has summed
+  ///   straight to
+  ///     those that need it.
+  void reduceScatterSum(std::span<void* const> tensors, std::size_t count, Type type,
+                        std::span<const Part> parts, int replicas_per_group);
+
   /// Advances the clock by the time that a replica takes for `flops_per_replica` floating-point operations,
   /// at the rate that the model says is achieved. Local, not collective: all replicas are alike, so every
   /// instance passes the same number. Throws kInvalidArgument, and leaves the clock, if the number is
@@ -64,6 +86,30 @@ class Pod {
 
   /// Advances the clock by a time that is known, such as of a pipeline's run. Otherwise as advanceCompute.
   void advance(SimulatedTime time);
+
+  /// Advances the clock by collectives whose data the host moves, or has moved, by other means: within groups
+  /// of consecutive replicas, all at the same time. `bytes`: what each replica has afterwards. Otherwise as
+  /// advanceCompute; also throws kInvalidArgument if `replicas_per_group` does not divide the replicas.
+  void advanceAllGather(std::size_t bytes, int replicas_per_group);
+  void advanceAllReduce(std::size_t bytes, int replicas_per_group);
+
+  /// Advances the clock by the time that tensors take from Streaming Memory to the IPU, or back. Otherwise as
+  /// advanceCompute.
+  void advanceStreaming(SimulatedTime time);
+
+  /// What an all-reduce of `bytes` takes by the usual estimate, which knows nothing of rounds and latency:
+  /// the tensor over the links twice; on several Pods also 1/replicas of it over the links between them.
+  SimulatedTime allReduceEstimate(std::size_t bytes) const;
+
+  /// Where time() went.
+  struct Times {
+    SimulatedTime compute{0};  ///< advanceCompute() and advance()
+    SimulatedTime all_reduce{0};
+    SimulatedTime reduce_scatter{0};
+    SimulatedTime all_gather{0};
+    SimulatedTime streaming{0};
+  };
+  const Times& times() const;
 
   SimulatedTime time() const;            ///< since the Pod was attached
   SimulatedTime collectiveTime() const;  ///< the part of time() that went into collectives

@@ -5,6 +5,7 @@
 // kInvalidArgument if the environment contradicts itself.
 #pragma once
 
+#include "popdist/accumulation.hpp"
 #include "popdist/async.hpp"
 #include "popdist/backend.hpp"
 #include "popdist/batch_norm.hpp"
@@ -18,9 +19,11 @@
 #include "popdist/io.hpp"
 #include "popdist/loops.hpp"
 #include "popdist/memory_plan.hpp"
+#include "popdist/piece.hpp"
 #include "popdist/pipeline_plan.hpp"
 #include "popdist/pod.hpp"
 #include "popdist/progress_report.hpp"
+#include "popdist/span.hpp"
 #include "popdist/trainer.hpp"
 #include "popdist/types.hpp"
 

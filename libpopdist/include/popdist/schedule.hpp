@@ -165,6 +165,8 @@ struct SimulationOptions {
   std::vector<StageTimes> stages;  ///< one for each stage, or one for all
   SimulatedTime sync{0};           ///< at the end of each timestep
   SimulatedTime update{0};
+  SimulatedTime load{0};   ///< of a micro-batch's inputs, from the host
+  SimulatedTime store{0};  ///< of what the last level makes of it, to the host
 };
 
 struct TimedAction {
@@ -186,13 +188,17 @@ struct Simulation {
   std::vector<SimulatedTime> syncs;  ///< the end of each timestep
   std::vector<Phase> phases;  ///< ramp-up, main, ramp-down, as far as there are such; one if sequential
   SimulatedTime total{0};
+  SimulatedTime io{0};  ///< the part of `total` in which all IPUs wait for the host
   double bubble =
       0;  ///< the part of the time before the update in which IPUs wait, over all IPUs that have stages
 };
 
 /// When each action starts and ends. A timestep lasts as long as its busiest IPU computes, then as long as
-/// the busiest copies, then a sync. Exact: whole picoseconds. Throws popdist_error kInvalidArgument for a
-/// negative time, or times for another number of stages.
+/// the busiest copies, then a sync. Before it is a load if a micro-batch enters, at its end a store if one
+/// has been through all levels. With ScheduleOptions::overlap_io, I/O tiles load the next timestep's inputs
+/// and store what the one before has made while it computes: only what takes longer, the first load and a
+/// store after the last timestep take time of their own. Exact: whole picoseconds. Throws popdist_error
+/// kInvalidArgument for a negative time, or times for another number of stages.
 Simulation simulate(const Schedule& schedule, const SimulationOptions& options);
 
 struct SvgOptions {

@@ -23,8 +23,11 @@
 #include "popdist/fused.hpp"
 #include "popdist/parameters.hpp"
 #include "popdist/pod.hpp"
+#include "popdist/state_sharing.hpp"
 
 namespace popdist::train {
+
+class DeviceClock;  // internal
 
 /// The sum of gradients over all replicas of the job, one update after the other: ready() for each parameter
 /// and replica as its gradient is final, then wait(). Made by Strategy::reductionOf.
@@ -36,8 +39,14 @@ class GradientReduction {
   /// until wait(). Any order, once each. A strategy may begin to reduce it.
   virtual void ready(int replica, std::size_t parameter) = 0;
 
-  /// Returns when the first local replica's gradients are the sums; those of the others are undefined.
-  /// Collective: every instance. Throws as the collectives of the strategy.
+  /// Asks, before the first update, for reduced(parameter) as soon as its sum is there on the first local
+  /// replica, perhaps long before wait(): in a thread of the strategy, one parameter after the other. All
+  /// calls have returned when wait() does, which throws what they throw. False: this strategy has all sums at
+  /// once, and calls nothing.
+  virtual bool onReduced(std::function<void(std::size_t parameter)>) { return false; }
+
+  /// Returns when the first local replica's gradients are the sums, as far as this instance needs them; those
+  /// of the others are undefined. Collective: every instance. Throws as the collectives of the strategy.
   virtual void wait() = 0;
 };
 
@@ -57,10 +66,22 @@ class Strategy {
   /// `gradients`: one for each local replica, at these addresses for ever, all with the same spec. Who calls:
   /// every instance, in the same order.
   virtual std::unique_ptr<GradientReduction> reductionOf(std::span<FlatTensors> gradients) = 0;
+  /// The same for an update that reads a part in each instance: a strategy need not give it more. All
+  /// instances pass the same.
+  virtual std::unique_ptr<GradientReduction> reductionOfParts(std::span<FlatTensors> gradients,
+                                                              const StateSharing&) {
+    return reductionOf(gradients);
+  }
 
   /// All replicas of the job get the values of the first replica of instance 0. `values`: one for each local
   /// replica. Collective, over the host. Throws as Communicator::broadcast.
   void broadcast(std::span<FlatTensors> values);
+
+  /// Whether parameters and the optimizer's state live on the host: devices have copies of the parameters,
+  /// which they get by load() after each update.
+  virtual bool variablesOnHost() const { return false; }
+  /// The local replicas' copies become the host's values. Local.
+  virtual void load(const FlatTensors& host, std::span<FlatTensors> replicas);
 
   /// values[i] = `op` over all instances' values[i]: metrics, on the host. Collective.
   void reduce(std::span<double> values, Operator op = Operator::kSum);
@@ -70,6 +91,10 @@ class Strategy {
   virtual void advanceCompute(double) {}
   /// The same for a time that is known.
   virtual void advance(SimulatedTime) {}
+  /// Likewise, for what is no computation: see Pod.
+  virtual void advanceStreaming(SimulatedTime) {}
+  virtual void advanceAllGather(std::size_t /*bytes*/, int /*replicas_per_group*/) {}
+  virtual void advanceAllReduce(std::size_t /*bytes*/, int /*replicas_per_group*/) {}
 
  private:
   Context* context_;
@@ -82,8 +107,18 @@ class PopDistStrategy final : public Strategy {
 
   std::string_view name() const override { return "popdist"; }
   std::unique_ptr<GradientReduction> reductionOf(std::span<FlatTensors> gradients) override;
+  /// A reduce-scatter in place of an all-reduce: the same bits.
+  std::unique_ptr<GradientReduction> reductionOfParts(std::span<FlatTensors> gradients,
+                                                      const StateSharing& sharing) override;
   void advanceCompute(double flops) override { pod_.advanceCompute(flops); }
   void advance(SimulatedTime time) override { pod_.advance(time); }
+  void advanceStreaming(SimulatedTime time) override { pod_.advanceStreaming(time); }
+  void advanceAllGather(std::size_t bytes, int replicas_per_group) override {
+    pod_.advanceAllGather(bytes, replicas_per_group);
+  }
+  void advanceAllReduce(std::size_t bytes, int replicas_per_group) override {
+    pod_.advanceAllReduce(bytes, replicas_per_group);
+  }
 
   Pod& pod() { return pod_; }
 
@@ -91,30 +126,63 @@ class PopDistStrategy final : public Strategy {
   Pod pod_;
 };
 
+/// Simulated, of each of an instance's replicas, which work side by side.
+struct DeviceTimes {
+  SimulatedTime all{0};    ///< what is below, and advance()
+  SimulatedTime links{0};  ///< sums of the instance's replicas, and copies to each of them
+  SimulatedTime host{0};   ///< on the way to the host and back
+  /// Over the replica's link to its host: gradients out; and in, their sums or the new parameters. Replicas
+  /// share the work, so it is a part of the tensors for each.
+  std::uint64_t out_bytes = 0;
+  std::uint64_t in_bytes = 0;
+};
+
 /// The strategies that reduce on hosts: first the replicas of an instance, in their order, then the
 /// instances, a bucket of gradients at a time while others are still being computed. The sum is the same on
 /// all instances; how replicas are split over instances shows in its last bits.
 class HostStrategy : public Strategy {
  public:
+  ~HostStrategy() override;
   std::string_view name() const override { return name_; }
   std::unique_ptr<GradientReduction> reductionOf(std::span<FlatTensors> gradients) override;
+  bool variablesOnHost() const override { return variables_on_host_; }
+  void load(const FlatTensors& host, std::span<FlatTensors> replicas) override;
+  void advanceCompute(double flops) override;
+  void advance(SimulatedTime time) override;
+
+  /// Of IPUs, as the system's model has them (docs/adr/0007); transfers that a backward pass hides count as
+  /// the others. Zeros for HPUs, and times of zero for replicas that fit no system.
+  const DeviceTimes& deviceTimes() const;
 
  protected:
+  enum class Devices { kIpus, kHpus };
   /// Costs and throws as Context::createCommunicator.
-  HostStrategy(Context& context, std::string_view name, const FusionOptions& fusion);
+  HostStrategy(Context& context, std::string_view name, const FusionOptions& fusion,
+               bool variables_on_host = false, Devices devices = Devices::kIpus);
 
  private:
   std::string_view name_;
   FusionOptions fusion_;
+  bool variables_on_host_;
+  std::unique_ptr<DeviceClock> clock_;
   AsyncCommunicator members_;
   int reductions_ = 0;
+};
+
+struct IpuMultiWorkerOptions {
+  FusionOptions fusion{};
+  /// Backward passes on the devices, updates on the host: devices keep no state of the optimizer. Gradients
+  /// go to the host, and new parameters come back. A parameter is updated as soon as its gradient has been
+  /// reduced, while others are computed, unless the update needs all gradients at once
+  /// (WeightUpdate::canUpdateByParameter): then it waits for them. Bits are the same.
+  bool variables_on_host = false;
 };
 
 /// TensorFlow's IPUMultiWorkerStrategyV1. For the ring over gRPC that it has there: POPDIST_BACKEND=grpc.
 class IpuMultiWorkerStrategy final : public HostStrategy {
  public:
-  explicit IpuMultiWorkerStrategy(Context& context, const FusionOptions& fusion = {})
-      : HostStrategy(context, "multiworker", fusion) {}
+  explicit IpuMultiWorkerStrategy(Context& context, const IpuMultiWorkerOptions& options = {})
+      : HostStrategy(context, "multiworker", options.fusion, options.variables_on_host) {}
 };
 
 /// TensorFlow's IPUHorovodStrategyV1.

@@ -18,36 +18,20 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "popdist/accumulation.hpp"
 #include "popdist/checkpoint.hpp"
 #include "popdist/infeed.hpp"
+#include "popdist/memory_plan.hpp"
 #include "popdist/optimizer.hpp"
 #include "popdist/parameters.hpp"
 #include "popdist/pipeline.hpp"
 #include "popdist/strategy.hpp"
+#include "popdist/variables.hpp"
 #include "popdist/weight_update.hpp"
 
 namespace popdist::train {
-
-/// What gradients of the micro-batches of an update become. Each step is computed in float and rounded to the
-/// accumulator's type.
-enum class Reduction : std::uint8_t {
-  kSum,          ///< sum + gradient
-  kMean,         ///< sum + gradient · (1 / count): scaled before it is added
-  kRunningMean,  ///< sum · (n / (n + 1)) + gradient · (1 / (n + 1)), n micro-batches before
-};
-
-/// "sum", "mean" or "running_mean", in any case. Throws popdist_error kInvalidArgument, which lists them.
-Reduction reductionNamed(std::string_view text);
-
-struct GradientAccumulation {
-  int count = 1;  ///< micro-batches of an update, on each replica
-  Reduction reduction = Reduction::kSum;
-  /// Of the accumulators: the parameters' (nothing), one for all, or a function of the parameter.
-  std::variant<std::monostate, Type, std::function<Type(const TensorSpec& parameter)>> type{};
-};
 
 /// Who divides the gradient, summed over replicas: libpopdist by one of these, the program's loss by the
 /// rest.
@@ -104,6 +88,12 @@ struct TrainerOptions {
   int replicas_per_optimizer_state = 1;
   std::vector<std::string> metrics{};
   double flops_per_micro_batch = 0;  ///< for a Pod's clock
+  /// What the device keeps where. accumulation, replicas, replicas_per_state, ipus_per_replica and
+  /// variables_on_host are the training's own; whether all of it fits is planMemory's to say. Updates advance
+  /// a Pod's clock by the time of what they stream.
+  MemoryPlanOptions memory{};
+  /// Saved and resumed with the parameters, by all instances together. Must outlive the trainer.
+  Variables* variables = nullptr;
 };
 
 /// Where the time of this instance's thread went, in seconds.
@@ -151,7 +141,9 @@ class Trainer {
   Trainer(Trainer&&) noexcept;
   Trainer& operator=(Trainer&&) noexcept;
 
-  /// Instance 0 draws the parameters; all replicas get them. Collective.
+  /// Instance 0 draws the parameters; all replicas get them. Collective. Throws popdist_error
+  /// kFailedPrecondition if some instances flush denormals and others do not (FlushDenormals), and so does
+  /// resume().
   void initialise(std::uint64_t seed);
 
   /// `updates` updates of GradientAccumulation::count micro-batches each, on every replica of this instance,
@@ -175,7 +167,8 @@ class Trainer {
   /// parameters and state are then undefined: initialise() anew.
   bool resume(Checkpoints& checkpoints, io::Infeed& infeed, const ResumeOptions& options = {});
 
-  /// All replicas have the same.
+  /// All replicas have the same. Where the strategy has variables on the host these are the devices' copies:
+  /// what a program changes there is gone with the next update.
   ConstTensorRefs parameters() const;
   TensorRefs parametersOf(int local_replica);
 
@@ -185,6 +178,12 @@ class Trainer {
   int samplesPerUpdate(int micro_batch) const;  ///< micro_batch · count · replicas: the global batch
 
   WeightUpdate& weightUpdate();
+  /// Of TrainerOptions::memory: what the device keeps where, and what an update streams.
+  const MemoryPlan& memoryPlan() const;
+  /// Whether a parameter is updated as soon as its gradient has been reduced: the strategy has variables on
+  /// the host, and the update can do with one gradient at a time. Times::step then hides what others have in
+  /// reduction and update.
+  bool updatesByGradient() const;
 
  private:
   class Impl;

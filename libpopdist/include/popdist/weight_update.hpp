@@ -10,10 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "popdist/checkpoint.hpp"
 #include "popdist/context.hpp"
 #include "popdist/optimizer.hpp"
 #include "popdist/parameters.hpp"
+#include "popdist/piece.hpp"
+#include "popdist/state_sharing.hpp"
 
 namespace popdist::train {
 
@@ -24,6 +25,8 @@ struct WeightUpdateOptions {
   int replicas_per_state = 1;
   /// Skip an update whose gradient has an infinite element, or one that is no number.
   bool skip_not_finite = false;
+  /// apply() gets one value: the host's, of which replicas have copies.
+  bool variables_on_host = false;
 };
 
 class WeightUpdate {
@@ -40,8 +43,10 @@ class WeightUpdate {
   WeightUpdate& operator=(WeightUpdate&&) noexcept;
 
   /// values -= the optimizer's update of factor · gradients.
-  ///   - `values`: one for each of this instance's replicas, all the same on all replicas of the job.
-  ///   - `gradients`: already reduced, so the same in all instances. Holds undefined values afterwards.
+  ///   - `values`: one for each of this instance's replicas (or one: variables_on_host), all the same on all
+  ///     replicas of the job.
+  ///   - `gradients`: already reduced, this instance's part of sharing() at least. Holds undefined values
+  ///     afterwards.
   ///   - Who calls: every instance. With state shared over instances: one all-gather of the parameters, and
   ///   for
   ///     transforms that need norms one of a double for each block; without: nothing is exchanged.
@@ -49,6 +54,19 @@ class WeightUpdate {
   /// kInvalidArgument for another number of values or other specs, and as Communicator::allGather; values are
   /// then undefined.
   bool apply(FlatTensors& gradients, std::span<FlatTensors> values, double factor = 1);
+
+  /// Which gradients apply() reads in each instance: for Strategy::reductionOf.
+  const StateSharing& sharing() const;
+  /// Whether parameters may be updated one by one, as their gradients come: no transform needs the norm of
+  /// all gradients, an update is never skipped (skip_not_finite), and no other instance keeps a part of the
+  /// state.
+  bool canUpdateByParameter() const;
+  /// The part of apply() that changes one parameter: the same bits. Any order, each once in an update, then
+  /// finish(). Only if canUpdateByParameter(). Throws as apply() does.
+  void applyTo(std::size_t parameter, FlatTensors& gradients, std::span<FlatTensors> values,
+               double factor = 1);
+  /// All parameters have had their part of the update.
+  void finish();
 
   std::uint64_t updatesDone() const;
   void setUpdatesDone(std::uint64_t updates);  ///< after loading state()

@@ -20,6 +20,7 @@
 #include "libpopdist/src/context/agent_link.h"
 #include "libpopdist/src/context/environment.h"
 #include "libpopdist/src/context/memory_link.h"
+#include "libpopdist/src/trace/recorder.h"
 
 namespace popdist {
 namespace {
@@ -98,6 +99,7 @@ Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_
     : env(instance_env),
       heap(link->segment()),
       reporter(link->segment().header(), instance_env.instance_index) {
+  if (trace::Recorder* const recorder = trace::recorder()) recorder->setInstance(env.instance_index);
   state.link = std::move(link);
   state.backend = backend;
   state.instance_index = env.instance_index;

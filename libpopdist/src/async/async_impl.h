@@ -2,6 +2,7 @@
 // The inside of AsyncCommunicator, for the rest of the library.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,8 +16,9 @@ class AsyncCommunicator::Impl {
  public:
   explicit Impl(std::unique_ptr<Communicator>&& communicator) : progress(std::move(communicator)) {}
 
-  Pending issue(const std::string& name, const group::CollectiveCall& call, Timeout timeout) {
-    return Pending(progress.submit(name, call, timeout));
+  Pending issue(const std::string& name, const group::CollectiveCall& call, Timeout timeout,
+                std::function<void()> on_result = {}) {
+    return Pending(progress.submit(name, call, timeout, std::move(on_result)));
   }
 
   async::Progress progress;

@@ -70,6 +70,7 @@ class FusedAllReduce::Impl {
 
   void ready(std::size_t tensor);
   void wait();
+  void onReduced(std::function<void(std::size_t)> reduced) { reduced_ = std::move(reduced); }
 
   std::size_t tensors() const { return tensors_.size(); }
   std::size_t buckets() const { return buckets_.size(); }
@@ -83,6 +84,7 @@ class FusedAllReduce::Impl {
   void takePieces(Context& context, Bucket& bucket) const;
   void begin(Bucket& bucket);
   void unpack(const Bucket& bucket) const;
+  void tell(const Bucket& bucket);
   std::exception_ptr settle(Bucket& bucket);
   static void abandonMemory(Bucket& bucket);
   std::size_t bytesOf(std::size_t tensor) const {
@@ -96,6 +98,8 @@ class FusedAllReduce::Impl {
   const FusionOptions options_;
   std::vector<Slot> slots_;
   std::deque<Bucket> buckets_;
+  std::function<void(std::size_t)> reduced_;  ///< the communicator's thread calls it
+  std::exception_ptr telling_failed_;         ///< likewise, until wait() has it
 };
 
 void FusedAllReduce::Impl::check(const FusedTensor& tensor) const {
@@ -192,7 +196,9 @@ void FusedAllReduce::Impl::begin(Bucket& bucket) {
     const group::CollectiveCall call =
         bucket.pieces.empty() ? api::allReduce(bucket.data, bucket.data, count, type, options_.op)
                               : api::allReduce(bucket.pieces, count, type, options_.op);
-    bucket.pending = communicator_.impl().issue(bucket.name, call, options_.timeout);
+    std::function<void()> on_result;
+    if (reduced_) on_result = [this, &bucket] { tell(bucket); };
+    bucket.pending = communicator_.impl().issue(bucket.name, call, options_.timeout, std::move(on_result));
   } catch (...) {
     bucket.failure = std::current_exception();
   }
@@ -208,8 +214,10 @@ void FusedAllReduce::Impl::wait() {
   for (Bucket& bucket : buckets_) {
     const std::exception_ptr failure = settle(bucket);
     if (!first) first = failure;
-    if (!first) unpack(bucket);
+    if (!first && !reduced_) unpack(bucket);
   }
+  const std::exception_ptr telling_failed = std::exchange(telling_failed_, nullptr);
+  if (!first) first = telling_failed;
   for (Slot& slot : slots_) slot.ready = false;
   if (first) std::rethrow_exception(first);
 }
@@ -220,6 +228,17 @@ void FusedAllReduce::Impl::unpack(const Bucket& bucket) const {
     const std::size_t bytes = bytesOf(tensor);
     if (bytes > 0)
       reduce::copyCached(tensors_[tensor].data, bucket.data + slots_[tensor].offset_bytes, bytes);
+  }
+}
+
+// In the communicator's thread, while the bucket is not done.
+void FusedAllReduce::Impl::tell(const Bucket& bucket) {
+  if (telling_failed_) return;
+  try {
+    unpack(bucket);
+    for (const std::size_t tensor : bucket.plan.tensors) reduced_(tensor);
+  } catch (...) {
+    telling_failed_ = std::current_exception();
   }
 }
 
@@ -262,6 +281,9 @@ void FusedAllReduce::ready(std::size_t tensor) {
 }
 void FusedAllReduce::wait() {
   impl_->wait();
+}
+void FusedAllReduce::onReduced(std::function<void(std::size_t tensor)> reduced) {
+  impl_->onReduced(std::move(reduced));
 }
 void FusedAllReduce::reduce() {
   for (std::size_t tensor = 0; tensor < impl_->tensors(); ++tensor) impl_->ready(tensor);

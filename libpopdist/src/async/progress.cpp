@@ -71,7 +71,7 @@ Progress::~Progress() {
 // ---- for the callers
 
 Progress::State Progress::submit(const std::string& name, group::CollectiveCall call,
-                                 std::optional<milliseconds> timeout) {
+                                 std::optional<milliseconds> timeout, std::function<void()> on_result) {
   const char* const operation = nameOf(call.operation);
   Communicator::Impl& impl = communicator_->impl();
   const auto fail = [&](ErrorCode code, const std::string& why, int peer = -1) {
@@ -86,6 +86,7 @@ Progress::State Progress::submit(const std::string& name, group::CollectiveCall 
 
   const auto state = std::make_shared<Pending::State>(
       name, call, std::min(timeout.value_or(group().timeout()), context::kLongestTimeout));
+  state->on_result = std::move(on_result);
   {
     const std::lock_guard lock(mutex_);
     if (ended_)
@@ -241,6 +242,7 @@ void Progress::carryOut(const Agreed& agreed) {
   }
   busy_->until = Clock::now() + state->timeout;
   communicator_->impl().run(state->call, {.tensor = state->name, .timeout = state->timeout});
+  if (state->on_result) state->on_result();
   finish(state, std::nullopt);
 }
 

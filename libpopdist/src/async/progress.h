@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,9 +34,9 @@ class Progress {
 
   using State = std::shared_ptr<Pending::State>;
 
-  /// Throws popdist_error as async.hpp documents for issuing.
+  /// Throws popdist_error as async.hpp documents for issuing. `on_result`: Pending::State::on_result.
   State submit(const std::string& name, group::CollectiveCall call,
-               std::optional<std::chrono::milliseconds> timeout);
+               std::optional<std::chrono::milliseconds> timeout, std::function<void()> on_result = {});
 
   const Communicator& communicator() const { return *communicator_; }
   /// Whether all members share a host's memory; the same on all of them.

@@ -23,12 +23,14 @@ enum class Operation : std::uint8_t {
 
 /// The all-reduce of a Pod's replicas. Communicators do not have it, but it is compared like their calls.
 inline constexpr Operation kDeviceAllReduce{10};
+/// The same, of which each instance gets a part.
+inline constexpr Operation kDeviceReduceScatter{11};
 
 /// As the API calls it: "allReduce".
 inline const char* nameOf(Operation operation) {
-  constexpr const char* kNames[] = {"allReduce", "reduceScatter", "allGather",        "broadcast",
-                                    "allToAll",  "barrier",       "reduce",           "gather",
-                                    "scatter",   "sendRecv",      "Pod::allReduceSum"};
+  constexpr const char* kNames[] = {
+      "allReduce", "reduceScatter", "allGather", "broadcast", "allToAll",          "barrier",
+      "reduce",    "gather",        "scatter",   "sendRecv",  "Pod::allReduceSum", "Pod::reduceScatterSum"};
   const auto index = static_cast<std::size_t>(operation);
   return index < std::size(kNames) ? kNames[index] : "an unknown operation";  // a peer's word
 }
@@ -36,7 +38,8 @@ inline const char* nameOf(Operation operation) {
 /// Whether the operation has an operator.
 constexpr bool reduces(Operation operation) {
   return operation == Operation::kAllReduce || operation == Operation::kReduceScatter ||
-         operation == Operation::kReduce || operation == kDeviceAllReduce;
+         operation == Operation::kReduce || operation == kDeviceAllReduce ||
+         operation == kDeviceReduceScatter;
 }
 
 /// Whether the operation has a root.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/sys/fd.h"
-#include "tests/testing/free_ports.h"
+#include "tests/testing/free_port.h"
 
 namespace pop::testing {
 

@@ -10,14 +10,18 @@
 
 #include "libpopdist/src/io/dataset/access.h"
 #include "libpopdist/src/io/dataset/cached.h"
+#include "libpopdist/src/io/dataset/csv_source.h"
 #include "libpopdist/src/io/dataset/element_steps.h"
 #include "libpopdist/src/io/dataset/idx_source.h"
 #include "libpopdist/src/io/dataset/index_steps.h"
 #include "libpopdist/src/io/dataset/node.h"
+#include "libpopdist/src/io/dataset/npy_source.h"
 #include "libpopdist/src/io/dataset/record_source.h"
 #include "libpopdist/src/io/dataset/row_layout.h"
 #include "libpopdist/src/io/dataset/sequence.h"
 #include "libpopdist/src/io/dataset/sources.h"
+#include "libpopdist/src/io/dataset/tar_source.h"
+#include "libpopdist/src/io/dataset/tf_record_source.h"
 #include "libpopdist/src/tensor/error_edge.h"
 
 namespace popdist::io {
@@ -102,6 +106,23 @@ Dataset Dataset::idx(const std::vector<IdxFile>& files) {
 }
 Dataset Dataset::records(const std::filesystem::path& path) {
   return source(recordsOf(path.string()), "Dataset.records");
+}
+
+Dataset Dataset::npy(const std::vector<NpyFile>& files) {
+  return source(npyOf(files), "Dataset.npy");
+}
+Dataset Dataset::csv(const std::filesystem::path& path, const CsvOptions& options) {
+  return source(csvOf(path.string(), options), "Dataset.csv");
+}
+Dataset Dataset::tfRecords(const std::vector<std::filesystem::path>& files, Spec element,
+                           RecordFunction decode) {
+  return source(tfRecordsOf(files, std::move(element), std::move(decode)), "Dataset.tfRecords");
+}
+Dataset Dataset::tfExamples(const std::vector<std::filesystem::path>& files, Spec features) {
+  return source(tfExamplesOf(files, std::move(features)), "Dataset.tfExamples");
+}
+Dataset Dataset::tar(const std::vector<std::filesystem::path>& archives, Spec element, TarFunction decode) {
+  return source(tarOf(archives, std::move(element), std::move(decode)), "Dataset.tar");
 }
 
 template <typename Make>

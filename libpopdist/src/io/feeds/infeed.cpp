@@ -44,9 +44,10 @@ std::unique_ptr<Feed> makeFeed(std::shared_ptr<const Node> node, const InfeedOpt
   return prefetched(std::move(node), depth, options);
 }
 
-class OnDevice {
+/// What the replicas of an instance are fed with, after the device's part of it.
+class FeedOfInstance {
  public:
-  OnDevice(std::shared_ptr<const Node> node, InfeedOptions options, int depth)
+  FeedOfInstance(std::shared_ptr<const Node> node, InfeedOptions options, int depth)
       : node_(std::move(node)), options_(std::move(options)) {
     throwIfError(check(options_), "Infeed");
     feed_ = makeFeed(node_, options_, depth);
@@ -99,7 +100,7 @@ class OnDevice {
 
 }  // namespace
 
-class Infeed::Impl : public OfThisProcess<OnDevice> {
+class Infeed::Impl : public OfThisProcess<FeedOfInstance> {
   using OfThisProcess::OfThisProcess;
 };
 

@@ -12,6 +12,7 @@
 #include "libpopdist/src/io/feeds/feed_queue.h"
 #include "libpopdist/src/tensor/error_edge.h"
 #include "libpopdist/src/tensor/spec.h"
+#include "libpopdist/src/trace/recorder.h"
 
 namespace popdist::io {
 namespace {
@@ -67,6 +68,7 @@ class Prefetched final : public Feed {
   pop::Result<FeedQueue::Outcome> read(const FeedQueue::Claim& claim) {
     try {
       if (!*claim.element) claim.element->emplace(node_->spec());
+      const trace::Scope traced(trace::Kind::kInput, "read ahead");
       const bool is_there =
           node_->read({claim.epoch, &queue_.cancelled()}, claim.step * replicas_ + claim.replica,
                       (*claim.element)->refs().data());

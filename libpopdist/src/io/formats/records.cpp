@@ -2,10 +2,11 @@
 #include "libpopdist/src/io/formats/records.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -27,6 +28,30 @@ pop::Status cannot(const std::string& verb, const std::string& path) {
   return pop::errnoStatus("cannot " + verb + ' ' + pop::inQuotes(path), errno);
 }
 
+/// Whether `path` still names the file: its writer may have renamed or removed it.
+bool isNamed(const pop::sys::Fd& file, const std::string& path) {
+  struct stat own {};
+  struct stat named {};
+  return ::fstat(file.get(), &own) == 0 && ::stat(path.c_str(), &named) == 0 && own.st_dev == named.st_dev &&
+         own.st_ino == named.st_ino;
+}
+
+/// An empty file that no other writer has. It is locked for as long as the descriptor lives.
+pop::Result<pop::sys::Fd> createLocked(const std::string& partial) {
+  while (true) {
+    pop::sys::Fd file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+    if (!file.valid()) return cannot("create", partial);
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) return cannot("lock", partial);
+      return pop::unavailable(pop::inQuotes(partial) +
+                              " is being written by another writer: only one of them can make the file");
+    }
+    if (!isNamed(file, partial)) continue;  // the other writer had just finished
+    if (::ftruncate(file.get(), 0) != 0) return cannot("write", partial);
+    return file;
+  }
+}
+
 /// With the longest number, so that the count can be filled in at the end.
 pop::Result<std::size_t> headerBytes(const Spec& spec) {
   POP_ASSIGN_OR_RETURN(const std::string text, textOf(RecordsHeader{spec, UINT64_MAX}));
@@ -35,31 +60,21 @@ pop::Result<std::size_t> headerBytes(const Spec& spec) {
 
 }  // namespace
 
-void RecordFile::Unmap::operator()(const std::byte* memory) const {
-  ::munmap(const_cast<std::byte*>(memory), bytes);
-}
-
-RecordFile::RecordFile(Mapping mapping, RecordsHeader header, std::size_t header_bytes)
-    : mapping_(std::move(mapping)),
+RecordFile::RecordFile(FileBytes file, RecordsHeader header, std::size_t header_bytes)
+    : file_(std::move(file)),
       header_(std::move(header)),
-      records_(mapping_.get() + header_bytes),
+      records_(file_.bytes().data() + header_bytes),
       record_bytes_(tensor::bytesOf(header_.spec)) {}
 
 pop::Result<RecordFile> RecordFile::open(const std::string& path) {
-  POP_ASSIGN_OR_RETURN(const pop::sys::Fd file, pop::sys::openFile(path));
-  struct stat info {};
-  if (::fstat(file.get(), &info) != 0) return cannot("look at", path);
-  const auto bytes = static_cast<std::size_t>(info.st_size);
-  if (!S_ISREG(info.st_mode) || bytes == 0) {
-    return pop::invalidArgument(pop::inQuotes(path) + " is not a file of popdist records: it " +
-                                (S_ISDIR(info.st_mode) ? "is a directory" : "has no content"));
-  }
-  void* memory = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (memory == MAP_FAILED) return cannot("map", path);
-  Mapping mapping(static_cast<const std::byte*>(memory), Unmap{bytes});
-  POP_ASSIGN_OR_RETURN(RecordsHeader header, parseRecordsHeader({reinterpret_cast<const char*>(mapping.get()),
-                                                                 std::min(bytes, std::size_t{1} << 20U)},
-                                                                path));
+  POP_ASSIGN_OR_RETURN(FileBytes file, FileBytes::map(path));
+  const std::size_t bytes = file.bytes().size();
+  if (bytes == 0)
+    return pop::invalidArgument(pop::inQuotes(path) + " is not a file of popdist records: it has no content");
+  POP_ASSIGN_OR_RETURN(RecordsHeader header,
+                       parseRecordsHeader({reinterpret_cast<const char*>(file.bytes().data()),
+                                           std::min(bytes, std::size_t{1} << 20U)},
+                                          path));
   POP_ASSIGN_OR_RETURN(const std::size_t header_bytes, headerBytes(header.spec));
   const std::size_t record_bytes = tensor::bytesOf(header.spec);
   if (bytes < header_bytes || (bytes - header_bytes) / record_bytes != header.elements ||
@@ -70,7 +85,7 @@ pop::Result<RecordFile> RecordFile::open(const std::string& path) {
                                                  std::to_string(header_bytes) + ", and the file has " +
                                                  std::to_string(bytes));
   }
-  return RecordFile(std::move(mapping), std::move(header), header_bytes);
+  return RecordFile(std::move(file), std::move(header), header_bytes);
 }
 
 RecordWriter::RecordWriter(std::string path, pop::sys::Fd file, Spec spec, std::size_t header_bytes)
@@ -79,8 +94,7 @@ RecordWriter::RecordWriter(std::string path, pop::sys::Fd file, Spec spec, std::
 pop::Result<RecordWriter> RecordWriter::create(std::string path, Spec spec) {
   POP_ASSIGN_OR_RETURN(const std::size_t header_bytes, headerBytes(spec));
   const std::string partial = path + ".partial";
-  pop::sys::Fd file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!file.valid()) return cannot("create", partial);
+  POP_ASSIGN_OR_RETURN(pop::sys::Fd file, createLocked(partial));
   RecordWriter writer(std::move(path), std::move(file), std::move(spec), header_bytes);
   writer.buffer_.assign(header_bytes, '\0');
   return writer;
@@ -114,7 +128,8 @@ pop::Status RecordWriter::finish() {
   errno = pop::sys::nameFile(partial(), path_, true);
   if (errno != 0) return cannot("name", path_);
   is_done_ = true;
-  return {};
+  errno = pop::sys::syncDirectoryOf(path_);
+  return errno == 0 ? pop::Status() : cannot("write the directory of", path_);
 }
 
 }  // namespace popdist::io

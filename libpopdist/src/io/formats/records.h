@@ -11,13 +11,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "common/base/status.h"
 #include "common/sys/fd.h"
+#include "libpopdist/src/io/formats/file_bytes.h"
 #include "popdist/tensor.hpp"
 
 namespace popdist::io {
@@ -47,23 +47,19 @@ class RecordFile {
   const std::byte* record(std::uint64_t index) const { return records_ + index * record_bytes_; }
 
  private:
-  struct Unmap {
-    std::size_t bytes = 0;
-    void operator()(const std::byte* memory) const;
-  };
-  using Mapping = std::unique_ptr<const std::byte, Unmap>;
+  RecordFile(FileBytes file, RecordsHeader header, std::size_t header_bytes);
 
-  RecordFile(Mapping mapping, RecordsHeader header, std::size_t header_bytes);
-
-  Mapping mapping_;
+  FileBytes file_;
   RecordsHeader header_;
   const std::byte* records_ = nullptr;
   std::size_t record_bytes_ = 0;
 };
 
-/// Writes a file beside `path`, which gets that name when it is whole. Destroyed before, it leaves nothing.
+/// Writes the file `path`.partial, which gets the name `path` when it is whole. Destroyed before, it leaves
+/// nothing; what a writer that was killed has left is used again.
 class RecordWriter {
  public:
+  /// kUnavailable: another writer, in any process of this host, is at it.
   static pop::Result<RecordWriter> create(std::string path, Spec spec);
   ~RecordWriter();
   RecordWriter(RecordWriter&&) noexcept = default;
@@ -72,7 +68,7 @@ class RecordWriter {
   /// The tensors of one element, each whole.
   pop::Status append(const std::byte* const* row);
 
-  /// Writes the header, and gives the file its name once all is on the disk.
+  /// Writes the header, and gives the file its name once all is on the disk; then the name is, too.
   pop::Status finish();
 
  private:

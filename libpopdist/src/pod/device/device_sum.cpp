@@ -35,7 +35,8 @@ std::unique_ptr<DeviceSum> makeDeviceSum(Context& context, const ReplicaLayout& 
   if (instances == 1) return std::make_unique<LocalSum>(layout);
   if (!calls::wouldShareMemory(state, instances)) {
     return std::make_unique<MessageSum>(
-        attaching([&] { return calls::makeMessageGroup(state, std::move(instance_of_replica)); }), layout);
+        attaching([&] { return calls::makeMessageGroup(state, instance_of_replica); }), layout,
+        instance_of_replica);
   }
   return std::make_unique<MemorySum>(
       attaching([&] { return calls::makeNativeGroup(state, plan::naturalOrder(instances)); }), layout,

@@ -17,8 +17,8 @@ class LocalSum : public DeviceSum {
   explicit LocalSum(const ReplicaLayout& layout) : fold_(layout) {}
 
   void run(const DeviceTensors& tensors) override;
-  [[noreturn]] void refuse(const pop::Status& why) const override;
-  [[noreturn]] void abort(const pop::Status& why) override;
+  [[noreturn]] void refuse(plan::Operation call, const pop::Status& why) const override;
+  [[noreturn]] void abort(plan::Operation call, const pop::Status& why) override;
 
  private:
   OrderedFold fold_;

@@ -11,8 +11,6 @@
 namespace popdist::pod {
 namespace {
 
-constexpr plan::Operation kOperation = plan::kDeviceAllReduce;
-
 // Up to this many bytes per instance it is faster to give all tensors to all instances, which all sum them.
 constexpr std::size_t kMaxGatheredBytes = 16 << 10;
 
@@ -33,7 +31,14 @@ MemorySum::~MemorySum() {
 
 void MemorySum::run(const DeviceTensors& tensors) {
   deadline_ = Clock::now() + group_->timeout();
-  call_ = {.operation = kOperation, .count = tensors.count, .type = tensors.type, .op = Operator::kSum};
+  numbers_.assign({tensors.count});
+  for (const plan::Range& part : tensors.parts) numbers_.insert(numbers_.end(), {part.begin, part.count});
+  call_ = {.operation = tensors.operation(),
+           .count = tensors.count,
+           .type = tensors.type,
+           .op = Operator::kSum,
+           .ragged = !tensors.parts.empty(),
+           .counts = numbers_};
   group_->checkUsable(call_);
   const std::size_t bytes = tensors.count * sizeOf(tensors.type);
   if (bytes <= kMaxGatheredBytes / places_.maxLocal()) return sumGathered(tensors);
@@ -49,11 +54,11 @@ void MemorySum::run(const DeviceTensors& tensors) {
   sumStaged(tensors);
 }
 
-void MemorySum::refuse(const pop::Status& why) const {
-  group_->fail({nameOf(kOperation), nameOf(kOperation)}, why, -1);
+void MemorySum::refuse(plan::Operation call, const pop::Status& why) const {
+  group_->fail({nameOf(call), nameOf(call)}, why, -1);
 }
 
-void MemorySum::abort(const pop::Status& why) {
+void MemorySum::abort(plan::Operation, const pop::Status& why) {
   group_->failCollective(group::descriptionOf(call_), {why});
 }
 
@@ -68,31 +73,39 @@ void MemorySum::sumGathered(const DeviceTensors& tensors) {
   for (std::size_t local = 0; local < tensors.local.size() && bytes > 0; ++local)
     std::memcpy(packed_.data() + local * bytes, tensors.local[local], bytes);
   gather(packed_.data(), gathered_.data(), max_local * tensors.count, tensors.type);
+  const bool in_parts = !tensors.parts.empty();
+  const plan::Range part =
+      in_parts ? tensors.parts[static_cast<std::size_t>(places_.instance())] : plan::Range{0, tensors.count};
+  const std::size_t offset = part.begin * sizeOf(tensors.type);
   from_.clear();
   for (std::size_t replica = 0; replica < places_.replicas(); ++replica) {
     const auto instance = static_cast<std::size_t>(places_.instanceOf(replica));
-    from_.push_back(gathered_.data() + (instance * max_local + places_.localOf(replica)) * bytes);
+    from_.push_back(gathered_.data() + (instance * max_local + places_.localOf(replica)) * bytes + offset);
   }
   to_.clear();
-  for (void* const tensor : tensors.local) to_.push_back(static_cast<std::byte*>(tensor));
-  fold({0, tensors.count});
+  for (void* const tensor : tensors.local.first(in_parts ? 1 : tensors.local.size()))
+    to_.push_back(static_cast<std::byte*>(tensor) + offset);
+  fold(part);
 }
 
 // One pass over all tensors, with a meeting before and after it.
 void MemorySum::sumWhereTheyAre(const DeviceTensors& tensors) {
   const std::size_t element = sizeOf(tensors.type);
-  const plan::Range share = places_.shareOf(places_.instance(), {0, tensors.count}, element);
+  const plan::Range share = tensors.parts.empty()
+                                ? places_.shareOf(places_.instance(), {0, tensors.count}, element)
+                                : places_.shareOfPart(places_.instance(), tensors.parts, element);
   const std::size_t most = shared::kBetweenLooksBytes / element;
   for (std::size_t done = 0; done < share.count; done += most) {
     const plan::Range part{share.begin + done, std::min(most, share.count - done)};
+    from_.clear();
     to_.clear();
     for (std::size_t replica = 0; replica < places_.replicas(); ++replica) {
       const bool own = places_.instanceOf(replica) == places_.instance();
       auto* const tensor =
           own ? static_cast<std::byte*>(tensors.local[places_.localOf(replica)]) : places_.tensorOf(replica);
-      to_.push_back(tensor + part.begin * element);
+      from_.push_back(tensor + part.begin * element);
+      if (places_.needs(replica, tensors.parts)) to_.push_back(tensor + part.begin * element);
     }
-    from_.assign(to_.begin(), to_.end());
     confirm();
     fold(part);
   }
@@ -101,9 +114,10 @@ void MemorySum::sumWhereTheyAre(const DeviceTensors& tensors) {
 }
 
 void MemorySum::beginStaged(const DeviceTensors& tensors) {
-  if (const pop::Status begun = staged_.begin(tensors); !begun.ok()) abort(begun);
+  if (const pop::Status begun = staged_.begin(tensors); !begun.ok()) abort(tensors.operation(), begun);
 }
 
+// All of it, also where a part would do: what is copied to a stage is there for all.
 void MemorySum::sumStaged(const DeviceTensors& tensors) {
   const std::uint64_t turns = staged_.turnsOf(tensors);
   for (std::uint64_t turn = 1; turn <= turns; ++turn) {

@@ -27,8 +27,8 @@ class MemorySum : public DeviceSum {
   ~MemorySum() override;
 
   void run(const DeviceTensors& tensors) override;
-  [[noreturn]] void refuse(const pop::Status& why) const override;
-  [[noreturn]] void abort(const pop::Status& why) override;
+  [[noreturn]] void refuse(plan::Operation call, const pop::Status& why) const override;
+  [[noreturn]] void abort(plan::Operation call, const pop::Status& why) override;
 
  private:
   using Clock = pop::sys::AwakeClock;
@@ -50,6 +50,7 @@ class MemorySum : public DeviceSum {
 
   // For the call in progress:
   group::CollectiveCall call_;
+  std::vector<std::size_t> numbers_;  ///< that instances must agree on
   Clock::time_point deadline_;
   std::vector<std::byte> packed_;
   std::vector<std::byte> gathered_;

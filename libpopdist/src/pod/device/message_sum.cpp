@@ -4,15 +4,27 @@
 #include <utility>
 
 #include "libpopdist/src/calls/messages/message_calls.h"
-#include "libpopdist/src/pod/model/gcl/all_reduce.h"
 
 namespace popdist::pod {
-namespace {}  // namespace
+namespace {
+
+// The parts as numbers, for a call whose members must agree on them.
+std::vector<std::size_t> numbersOf(const DeviceTensors& tensors) {
+  std::vector<std::size_t> numbers{tensors.count};
+  for (const plan::Range& part : tensors.parts) numbers.insert(numbers.end(), {part.begin, part.count});
+  return numbers;
+}
+
+}  // namespace
 
 void MessageSum::run(const DeviceTensors& tensors) {
-  const group::CollectiveCall call{
-      .operation = plan::kDeviceAllReduce, .count = tensors.count, .type = tensors.type};
-  const std::vector<plan::Plan>& plans = plansFor(tensors.count);
+  std::vector<std::size_t> numbers = numbersOf(tensors);
+  const group::CollectiveCall call{.operation = tensors.operation(),
+                                   .count = tensors.count,
+                                   .type = tensors.type,
+                                   .ragged = !tensors.parts.empty(),
+                                   .counts = numbers};
+  const std::vector<plan::Plan>& plans = plansFor(tensors, numbers);
   std::vector<calls::MessageRunner::Part> parts;
   for (std::size_t local = 0; local < plans.size(); ++local)
     parts.push_back({&plans[local], tensors.local[local], tensors.local[local]});
@@ -22,23 +34,38 @@ void MessageSum::run(const DeviceTensors& tensors) {
   if (!failure.status.ok()) group_->failCollective(group::descriptionOf(call), failure);
 }
 
-void MessageSum::refuse(const pop::Status& why) const {
-  group_->fail({nameOf(plan::kDeviceAllReduce), nameOf(plan::kDeviceAllReduce)}, why, -1);
+void MessageSum::refuse(plan::Operation call, const pop::Status& why) const {
+  group_->fail({nameOf(call), nameOf(call)}, why, -1);
 }
 
-void MessageSum::abort(const pop::Status& why) {
-  group_->failCollective({nameOf(plan::kDeviceAllReduce), nameOf(plan::kDeviceAllReduce)}, {why});
+void MessageSum::abort(plan::Operation call, const pop::Status& why) {
+  group_->failCollective({nameOf(call), nameOf(call)}, {why});
 }
 
 // Training repeats the same few sizes.
-const std::vector<plan::Plan>& MessageSum::plansFor(std::size_t count) {
-  constexpr std::size_t kKeptCounts = 64;
-  if (const auto kept = plans_.find(count); kept != plans_.end()) return kept->second;
+const std::vector<plan::Plan>& MessageSum::plansFor(const DeviceTensors& tensors,
+                                                    const std::vector<std::size_t>& numbers) {
+  constexpr std::size_t kKeptPlans = 64;
+  if (const auto kept = plans_.find(numbers); kept != plans_.end()) return kept->second;
+  const std::vector<gcl::Need> needs = needsOf(tensors.parts);
   std::vector<plan::Plan> plans;
   for (const int replica : group_->members().localRanks())
-    plans.push_back(gcl::planDeviceAllReduce(layout_, replica, count));
-  if (plans_.size() >= kKeptCounts) plans_.clear();
-  return plans_.emplace(count, std::move(plans)).first->second;
+    plans.push_back(tensors.parts.empty()
+                        ? gcl::planDeviceAllReduce(layout_, replica, tensors.count)
+                        : gcl::planDeviceReduceScatter(layout_, replica, tensors.count, needs));
+  if (plans_.size() >= kKeptPlans) plans_.clear();
+  return plans_.emplace(numbers, std::move(plans)).first->second;
+}
+
+// An instance needs its part in its first replica.
+std::vector<gcl::Need> MessageSum::needsOf(std::span<const plan::Range> parts) const {
+  std::vector<gcl::Need> needs;
+  for (std::size_t replica = 0; replica < instance_of_replica_.size() && !parts.empty(); ++replica) {
+    const int instance = instance_of_replica_[replica];
+    if (replica == 0 || instance != instance_of_replica_[replica - 1])
+      needs.push_back({static_cast<int>(replica), parts[static_cast<std::size_t>(instance)]});
+  }
+  return needs;
 }
 
 }  // namespace popdist::pod

@@ -9,26 +9,34 @@
 
 #include "libpopdist/src/calls/make_group.h"
 #include "libpopdist/src/pod/device/device_sum.h"
+#include "libpopdist/src/pod/model/gcl/all_reduce.h"
 
 namespace popdist::pod {
 
 class MessageSum : public DeviceSum {
  public:
   /// The ranks of the group are replicas.
-  MessageSum(calls::MessageGroup ranks, ReplicaLayout layout)
-      : group_(std::move(ranks.group)), runner_(*ranks.runner), layout_(std::move(layout)) {}
+  MessageSum(calls::MessageGroup ranks, ReplicaLayout layout, std::vector<int> instance_of_replica)
+      : group_(std::move(ranks.group)),
+        runner_(*ranks.runner),
+        layout_(std::move(layout)),
+        instance_of_replica_(std::move(instance_of_replica)) {}
 
   void run(const DeviceTensors& tensors) override;
-  [[noreturn]] void refuse(const pop::Status& why) const override;
-  [[noreturn]] void abort(const pop::Status& why) override;
+  [[noreturn]] void refuse(plan::Operation call, const pop::Status& why) const override;
+  [[noreturn]] void abort(plan::Operation call, const pop::Status& why) override;
 
  private:
-  const std::vector<plan::Plan>& plansFor(std::size_t count);
+  const std::vector<plan::Plan>& plansFor(const DeviceTensors& tensors,
+                                          const std::vector<std::size_t>& numbers);
+  std::vector<gcl::Need> needsOf(std::span<const plan::Range> parts) const;
 
   const std::unique_ptr<group::Group> group_;
   calls::MessageRunner& runner_;
   const ReplicaLayout layout_;
-  std::map<std::size_t, std::vector<plan::Plan>> plans_;  ///< plans of the local replicas, by count
+  const std::vector<int> instance_of_replica_;
+  /// Plans of the local replicas, by the count and the parts.
+  std::map<std::vector<std::size_t>, std::vector<plan::Plan>> plans_;
 };
 
 }  // namespace popdist::pod

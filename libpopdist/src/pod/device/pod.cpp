@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The replicas of this instance on the emulated Pod: their sums, and the simulated clock. How the sums come
-// about: device_sum.h.
+// about: device_sum.h; how long they take: pod_clock.h.
 #include "popdist/pod.hpp"
 
-#include <algorithm>
-#include <map>
 #include <new>
 #include <utility>
 #include <vector>
 
+#include "common/base/text.h"
 #include "libpopdist/src/api/context_impl.h"
 #include "libpopdist/src/pod/device/device_sum.h"
+#include "libpopdist/src/pod/device/pod_clock.h"
 #include "libpopdist/src/pod/device/replica_map.h"
+#include "libpopdist/src/pod/model/bounds.h"
 #include "libpopdist/src/pod/model/clock.h"
-#include "libpopdist/src/pod/model/gcl/all_reduce.h"
 #include "libpopdist/src/pod/model/numbering.h"
 #include "libpopdist/src/pod/model/replica_layout.h"
 #include "popdist/error.hpp"
@@ -48,55 +48,88 @@ class Pod::Impl {
       : layout(layoutOf(context)),
         first_replica(context.replicaIndexOffset()),
         local_replicas(context.numLocalReplicas()),
+        clock(layout),
+        instances_(context.numInstances()),
         sum_(pod::makeDeviceSum(context, layout)) {}
 
-  void allReduce(std::span<void* const> tensors, std::size_t count, Type type) try {
-    check(tensors, count, type);
-    sum_->run({tensors, count, type});
-    const SimulatedTime simulated = simulatedFor(count, sizeOf(type));
-    time += simulated;
-    collective_time += simulated;
-  } catch (const std::bad_alloc&) {
-    sum_->abort({pop::Code::kResourceExhausted, "out of memory"});
+  void allReduce(std::span<void* const> tensors, std::size_t count, Type type) {
+    run({tensors, count, type});
+    clock.addCollective(pod::Collective::kAllReduce, layout.replicas, count, sizeOf(type));
+  }
+
+  void reduceScatter(std::span<void* const> tensors, std::size_t count, Type type,
+                     std::span<const Part> parts, int group) {
+    parts_.clear();
+    for (const Part& part : parts) parts_.push_back({part.begin, part.count});
+    const pop::Status status = checkParts(count, group);
+    if (!status.ok()) sum_->refuse(plan::kDeviceReduceScatter, status);
+    run({tensors, count, type, parts_});
+    if (group == 1)
+      clock.addCollective(pod::Collective::kAllReduce, layout.replicas, count, sizeOf(type));
+    else
+      clock.addCollective(pod::Collective::kGroupReduceScatter, group, count, sizeOf(type));
+  }
+
+  pop::Status checkGroup(int group) const {
+    if (group >= 1 && layout.replicas % group == 0) return {};
+    return pop::invalidArgument("replicas_per_group is " + std::to_string(group) +
+                                ", which does not divide the job's " +
+                                pop::counted(layout.replicas, "replica"));
   }
 
   const pod::ReplicaLayout layout;
   const int first_replica;
   const int local_replicas;
-  SimulatedTime time{0};
-  SimulatedTime collective_time{0};
+  pod::PodClock clock;
 
  private:
-  void check(std::span<void* const> tensors, std::size_t count, Type type) const {
-    if (tensors.size() != static_cast<std::size_t>(local_replicas)) {
-      sum_->refuse(pop::invalidArgument("expected one tensor for each of the " +
-                                        std::to_string(local_replicas) + " local replicas, got " +
-                                        std::to_string(tensors.size())));
-    }
-    if (!supports(Operator::kSum, type))
-      sum_->refuse(pop::invalidArgument(std::string("sum of ") + nameOf(type) + " is not supported"));
-    if (count > group::maxElements(type))
-      sum_->refuse(pop::invalidArgument("count exceeds the address space"));
-    for (void* tensor : tensors) {
-      if (tensor == nullptr && count > 0) sum_->refuse(pop::invalidArgument("a tensor is a null pointer"));
-    }
+  void run(const pod::DeviceTensors& tensors) try {
+    const pop::Status status = check(tensors);
+    if (!status.ok()) sum_->refuse(tensors.operation(), status);
+    sum_->run(tensors);
+  } catch (const std::bad_alloc&) {
+    sum_->abort(tensors.operation(), {pop::Code::kResourceExhausted, "out of memory"});
   }
 
-  // Training repeats the same sizes: each is simulated once. What is kept of one is small.
-  SimulatedTime simulatedFor(std::size_t count, std::size_t element_bytes) {
-    constexpr std::size_t kKeptSizes = 1 << 16;
-    const std::pair key(count, element_bytes);
-    if (const auto kept = simulated_.find(key); kept != simulated_.end()) return kept->second;
-    std::vector<plan::Plan> everybody;
-    for (int replica = 0; replica < layout.replicas; ++replica)
-      everybody.push_back(pod::gcl::planDeviceAllReduce(layout, replica, count));
-    const SimulatedTime simulated = pod::simulate(layout, everybody, element_bytes).total;
-    if (simulated_.size() >= kKeptSizes) simulated_.clear();
-    return simulated_.emplace(key, simulated).first->second;
+  pop::Status check(const pod::DeviceTensors& tensors) const {
+    if (tensors.local.size() != static_cast<std::size_t>(local_replicas))
+      return pop::invalidArgument("expected one tensor for each of the " + std::to_string(local_replicas) +
+                                  " local replicas, got " + std::to_string(tensors.local.size()));
+    if (!supports(Operator::kSum, tensors.type))
+      return pop::invalidArgument(std::string("sum of ") + nameOf(tensors.type) + " is not supported");
+    if (tensors.count > group::maxElements(tensors.type))
+      return pop::invalidArgument("count exceeds the address space");
+    for (void* tensor : tensors.local) {
+      if (tensor == nullptr && tensors.count > 0) return pop::invalidArgument("a tensor is a null pointer");
+    }
+    return {};
   }
 
+  pop::Status checkParts(std::size_t count, int group) const {
+    POP_RETURN_IF_ERROR(checkGroup(group));
+    if (parts_.size() != static_cast<std::size_t>(instances_))
+      return pop::invalidArgument("expected a part for each of the " + pop::counted(instances_, "instance") +
+                                  ", got " + std::to_string(parts_.size()));
+    for (const plan::Range& part : parts_) {
+      if (part.begin > count || part.count > count - part.begin)
+        return pop::invalidArgument("a part has " + std::to_string(part.count) + " elements from " +
+                                    std::to_string(part.begin) + " on, and there are " +
+                                    std::to_string(count));
+      for (const plan::Range& other : parts_) {
+        const bool same = part.begin == other.begin && part.count == other.count;
+        const bool apart = part.begin + part.count <= other.begin || other.begin + other.count <= part.begin;
+        if (!same && !apart && part.count > 0 && other.count > 0)
+          return pop::invalidArgument("parts that begin at " + std::to_string(part.begin) + " and " +
+                                      std::to_string(other.begin) +
+                                      " have elements in common, and are not the same");
+      }
+    }
+    return {};
+  }
+
+  const int instances_;
   const std::unique_ptr<pod::DeviceSum> sum_;
-  std::map<std::pair<std::size_t, std::size_t>, SimulatedTime> simulated_;  ///< by count and element bytes
+  std::vector<plan::Range> parts_;  ///< of the call in progress
 };
 
 Pod::Pod(Context& context) : impl_(std::make_unique<Impl>(context)) {}
@@ -124,8 +157,10 @@ void Pod::allReduceSum(std::span<float* const> tensors, std::size_t count) {
   impl_->allReduce(untyped, count, Type::kFloat);
 }
 
-// The clock counts 106 days. Half of them are left to collectives, of which none is of notice beside that.
-constexpr pod::Picoseconds kMaxTime{std::int64_t{1} << 62};
+void Pod::reduceScatterSum(std::span<void* const> tensors, std::size_t count, Type type,
+                           std::span<const Part> parts, int replicas_per_group) {
+  impl_->reduceScatter(tensors, count, type, parts, replicas_per_group);
+}
 
 void Pod::advanceCompute(double flops_per_replica) {
   if (!(flops_per_replica >= 0)) {
@@ -134,28 +169,42 @@ void Pod::advanceCompute(double flops_per_replica) {
                                                          ", expected 0 or more");
   }
   const auto taken = pod::computeTime(impl_->layout.spec, flops_per_replica, impl_->layout.ipus_per_replica);
-  if (!taken || *taken > kMaxTime - std::min(impl_->time, kMaxTime)) {
+  if (!taken || !impl_->clock.addCompute(*taken).ok()) {
     throw popdist_error(ErrorCode::kInvalidArgument,
                         "Pod::advanceCompute: " + std::to_string(flops_per_replica) +
                             " more operations would take the simulated time beyond 53 days");
   }
-  impl_->time += *taken;
 }
 
 void Pod::advance(SimulatedTime time) {
-  if (time < SimulatedTime(0) || time > kMaxTime - std::min(impl_->time, kMaxTime)) {
-    throw popdist_error(ErrorCode::kInvalidArgument,
-                        "Pod::advance: " + std::to_string(time.count()) +
-                            " ps are negative, or take the simulated time beyond 53 days");
-  }
-  impl_->time += time;
+  throwIfFailed({impl_->clock.addCompute(time)}, "Pod::advance");
 }
 
+void Pod::advanceStreaming(SimulatedTime time) {
+  throwIfFailed({impl_->clock.addStreaming(time)}, "Pod::advanceStreaming");
+}
+
+void Pod::advanceAllGather(std::size_t bytes, int replicas_per_group) {
+  throwIfFailed({impl_->checkGroup(replicas_per_group)}, "Pod::advanceAllGather");
+  impl_->clock.addCollective(pod::Collective::kGroupAllGather, replicas_per_group, bytes, 1);
+}
+
+void Pod::advanceAllReduce(std::size_t bytes, int replicas_per_group) {
+  throwIfFailed({impl_->checkGroup(replicas_per_group)}, "Pod::advanceAllReduce");
+  impl_->clock.addCollective(pod::Collective::kGroupAllReduce, replicas_per_group, bytes, 1);
+}
+
+SimulatedTime Pod::allReduceEstimate(std::size_t bytes) const {
+  return pod::allReduceEstimate(impl_->layout, bytes);
+}
+const Pod::Times& Pod::times() const {
+  return impl_->clock.times();
+}
 SimulatedTime Pod::time() const {
-  return impl_->time;
+  return impl_->clock.time();
 }
 SimulatedTime Pod::collectiveTime() const {
-  return impl_->collective_time;
+  return impl_->clock.collectiveTime();
 }
 
 }  // namespace popdist

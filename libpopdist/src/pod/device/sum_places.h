@@ -66,8 +66,29 @@ class SumPlaces {
     const plan::Range bytes = plan::lineBlock(elements.count * element_bytes, instances(), instance);
     return {elements.begin + bytes.begin / element_bytes, bytes.count / element_bytes};
   }
+  /// The part of parts[instance] that it sums for all instances that need the same.
+  plan::Range shareOfPart(int instance, std::span<const plan::Range> parts, std::size_t element_bytes) const {
+    const plan::Range part = parts[static_cast<std::size_t>(instance)];
+    int owners = 0;
+    int before = 0;
+    for (int other = 0; other < instances(); ++other) {
+      if (!areSame(parts[static_cast<std::size_t>(other)], part)) continue;
+      ++owners;
+      before += other < instance ? 1 : 0;
+    }
+    const plan::Range bytes = plan::lineBlock(part.count * element_bytes, owners, before);
+    return {part.begin + bytes.begin / element_bytes, bytes.count / element_bytes};
+  }
+  /// Whether a replica's tensor gets what this instance sums.
+  bool needs(std::size_t replica, std::span<const plan::Range> parts) const {
+    if (parts.empty()) return true;
+    return localOf(replica) == 0 && areSame(parts[static_cast<std::size_t>(instanceOf(replica))],
+                                            parts[static_cast<std::size_t>(instance_)]);
+  }
 
  private:
+  static bool areSame(plan::Range a, plan::Range b) { return a.begin == b.begin && a.count == b.count; }
+
   std::span<const std::uint64_t> placesOf(int instance) const {
     return std::span(places_).subspan(static_cast<std::size_t>(instance) * ofEach(), ofEach());
   }

@@ -56,4 +56,19 @@ Picoseconds allReduceLowerBound(const ReplicaLayout& layout, std::uint64_t bytes
   return bound;
 }
 
+Picoseconds allReduceEstimate(const ReplicaLayout& layout, std::uint64_t bytes) {
+  POP_CHECK(validate(layout).ok());
+  if (layout.replicas == 1) return Picoseconds(0);
+  const auto shared = [bytes](int parts) {
+    const auto count = static_cast<std::uint64_t>(parts);
+    return (bytes + count - 1) / count;
+  };
+  Picoseconds time{0};
+  if (layout.replicasPerIld() > 1)
+    time += 2 * transferTime(shared(layout.ipus_per_replica), layout.spec.links.rail_bytes_per_s);
+  if (layout.ildCount() > 1)
+    time += transferTime(shared(layout.replicas), layout.spec.links.gw_link_bytes_per_s);
+  return time;
+}
+
 }  // namespace popdist::pod

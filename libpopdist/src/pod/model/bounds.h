@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no algorithm can beat on these links: the yardstick of simulated times.
+// What no algorithm can beat on these links, and what is usually expected of them: yardsticks of simulated
+// times.
 #pragma once
 
 #include <cstdint>
@@ -14,5 +15,10 @@ namespace popdist::pod {
 /// `bytes` must cross the links between them in each direction (graph strength, Nash-Williams and Tutte).
 /// Latency is left out. `layout` must be valid.
 Picoseconds allReduceLowerBound(const ReplicaLayout& layout, std::uint64_t bytes);
+
+/// The usual estimate of an all-reduce of `bytes` a replica, cut evenly over its IPUs: over their links to
+/// the next row twice, and on several Pods 1/replicas of it over a GW-Link. Latency is left out. `layout`
+/// must be valid.
+Picoseconds allReduceEstimate(const ReplicaLayout& layout, std::uint64_t bytes);
 
 }  // namespace popdist::pod

@@ -10,6 +10,7 @@
 #include "libpopdist/src/train/batch_norm/checks.h"
 #include "libpopdist/src/train/batch_norm/replica_groups.h"
 #include "popdist/error.hpp"
+#include "popdist/strategy.hpp"
 
 namespace popdist::train {
 namespace {
@@ -41,8 +42,10 @@ std::vector<ReplicaRange> instancesOf(Context& context, const BatchNormOptions& 
 
 class BatchNorm::Impl {
  public:
-  Impl(Context& context, const BatchNormOptions& options, const std::vector<ReplicaRange>& instances)
+  Impl(Context& context, const BatchNormOptions& options, const std::vector<ReplicaRange>& instances,
+       Strategy* strategy)
       : options_(options),
+        strategy_(strategy),
         replicas_(context.numTotalReplicas()),
         local_(static_cast<std::size_t>(context.numLocalReplicas())),
         groups_(context, instances, options.span),
@@ -64,7 +67,7 @@ class BatchNorm::Impl {
     sums_.assign(local_ * each, 0.0);
     for (std::size_t i = 0; i < local_; ++i)
       addMoments({replicas[i].input, replicas[i].weights, options_.channels}, ofLocal(i, each));
-    groups_.sum(sums_);
+    sumOverGroups();
     for (std::size_t i = 0; i < local_; ++i) {
       statisticsOf(ofLocal(i, each), options_.epsilon, *replicas[i].saved);
       if (pass == BatchNormPass::kFirst) update(running_[i], ofLocal(i, each));
@@ -84,7 +87,7 @@ class BatchNorm::Impl {
         replicas[i].d_gamma[c] += static_cast<float>(sums[options_.channels + c]);
       }
     }
-    groups_.sum(sums_);
+    sumOverGroups();
     for (std::size_t i = 0; i < local_; ++i) inputGradient(replicas[i], ofLocal(i, each));
   }
 
@@ -128,6 +131,12 @@ class BatchNorm::Impl {
     return std::span(sums_).subspan(replica * each, each);
   }
 
+  void sumOverGroups() {
+    groups_.sum(sums_);
+    if (strategy_ != nullptr && options_.span > 1)
+      strategy_->advanceAllReduce(2 * options_.channels * sizeof(float), options_.span);
+  }
+
   void update(Running& running, std::span<const double> moments) const {
     const double n = moments.back();
     if (!(n > 0)) return;
@@ -154,6 +163,7 @@ class BatchNorm::Impl {
   }
 
   const BatchNormOptions options_;
+  Strategy* const strategy_;  ///< nullptr: none that counts
   const int replicas_;
   const std::size_t local_;
   ReplicaGroups groups_;
@@ -164,7 +174,12 @@ class BatchNorm::Impl {
 
 BatchNorm::BatchNorm(Context& context, const BatchNormOptions& options) {
   checkOptions(options, context.numTotalReplicas());
-  impl_ = std::make_unique<Impl>(context, options, instancesOf(context, options));
+  impl_ = std::make_unique<Impl>(context, options, instancesOf(context, options), nullptr);
+}
+BatchNorm::BatchNorm(Strategy& strategy, const BatchNormOptions& options) {
+  Context& context = strategy.context();
+  checkOptions(options, context.numTotalReplicas());
+  impl_ = std::make_unique<Impl>(context, options, instancesOf(context, options), &strategy);
 }
 BatchNorm::~BatchNorm() = default;
 

@@ -35,6 +35,9 @@ MemoryPlan planMemory(const Parameters& parameters, const Optimizer& optimizer,
   MemoryPlanner planner(options, decision.offload);
   MemoryRow& values = planner.row("parameters");
   for (const TensorSpec& each : parameters.spec()) planner.addToIpu(values, each, sizeOf(each.type));
+  if (options.variables_on_host) {
+    for (const TensorSpec& each : parameters.spec()) values.host += each.bytes();
+  }
   MemoryRow& gradients = planner.row("gradients of a micro-batch");
   for (const TensorSpec& each : parameters.spec()) planner.addToIpu(gradients, each, sizeOf(each.type));
   if (options.accumulation.count > 1) {
@@ -53,12 +56,20 @@ MemoryPlan planMemory(const Parameters& parameters, const Optimizer& optimizer,
   return std::move(planner.plan);
 }
 
+SimulatedTime MemoryPlan::streamingTime() const {
+  return std::chrono::ceil<SimulatedTime>(std::chrono::duration<double>(streaming_s));
+}
+
 std::string MemoryPlan::text() const {
   std::string text = line("memory of each IPU", "In-Processor", "Streaming");
   for (const MemoryRow& row : rows)
     text += line("  " + row.what, pop::sizeText(row.in_processor), pop::sizeText(row.streaming));
   text += line("  together", pop::sizeText(in_processor), pop::sizeText(streaming));
   text += "offload of what only updates use: " + offload + '\n';
+  if (host > 0)
+    text +=
+        "the host keeps parameters and the optimizer's state, once for an instance: " + pop::sizeText(host) +
+        '\n';
   if (streamed_per_update > 0)
     text += "an update streams " + pop::sizeText(streamed_per_update) + ", some " +
             pop::numberText(std::round(streaming_s * 1e4) / 10) + " ms\n";

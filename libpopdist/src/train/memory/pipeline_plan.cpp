@@ -66,7 +66,7 @@ class Planner {
       stages_of[pipeline_.schedule().ipuOf(stage)].push_back(stage);
     for (const auto& [ipu, stages] : stages_of) {
       plan.ipus.push_back(ipu);
-      plan.memory.push_back(planOf(ipu, stages));
+      plan.memory.push_back(planOf(ipu, stages, plan.streamed_per_update));
     }
     plan.decisions = placement_.decisions;
     plan.decisions.push_back("offload_weight_update_variables: " + update_.why);
@@ -107,7 +107,8 @@ class Planner {
     return streamed;
   }
 
-  MemoryPlan planOf(int ipu, const std::vector<int>& stages) const {
+  // `streamed` becomes what weights and sums take with an update, if that is more.
+  MemoryPlan planOf(int ipu, const std::vector<int>& stages, std::uint64_t& streamed) const {
     MemoryPlanner planner(options_, update_.offload);
     std::set<std::size_t> here;
     Weights largest;
@@ -121,6 +122,7 @@ class Planner {
 
     MemoryRow& values = planner.row("parameters");
     for (const TensorSpec& each : parameters) planner.add(values, partBytes(each), placement_.weights);
+    for (const TensorSpec& each : parameters) values.host += options_.variables_on_host ? each.bytes() : 0;
     const std::uint64_t weights = placement_.weights ? values.streaming : 0;
     if (placement_.sharding) planner.add(planner.row("parameters in use"), largest.whole, false);
     planner.add(planner.row("gradients of a micro-batch"), largest.whole, false);
@@ -136,6 +138,7 @@ class Planner {
     addActivations(planner, stages);
     planner.add(planner.row("exchange code"),
                 options_.exchange_code_bytes * static_cast<std::uint64_t>(options_.replicas - 1), false);
+    streamed = std::max(streamed, 2 * weights + sums);
     planner.finish(2 * states + 2 * weights + sums);
     planner.plan.offload = update_.why;
     throwIfError(planner.fits(update_.offload).during("planning IPU " + std::to_string(ipu)), "planMemory");
@@ -191,9 +194,7 @@ SimulationOptions PipelinePlan::addTo(SimulationOptions times) const {
     times.stages[i].forward += timeOf(streamed[i].forward, streaming_bytes_per_s);
     times.stages[i].backward += timeOf(streamed[i].backward, streaming_bytes_per_s);
   }
-  std::uint64_t most = 0;
-  for (const MemoryPlan& each : memory) most = std::max(most, each.streamed_per_update);
-  times.update += timeOf(most, streaming_bytes_per_s);
+  times.update += timeOf(streamed_per_update, streaming_bytes_per_s);
   return times;
 }
 

@@ -23,6 +23,10 @@ pop::Status checkOptions(const MemoryPlanOptions& options) {
   if (options.offload_weight_update_variables == Offload::kOn && !options.remote_buffers)
     return pop::invalidArgument(
         "offload_weight_update_variables is on, and the system has no remote buffers: set it to auto or off");
+  if (options.offload_weight_update_variables == Offload::kOn && options.variables_on_host)
+    return pop::invalidArgument(
+        "offload_weight_update_variables is on, and with variables on the host no IPU has what updates use: "
+        "set it to auto or off");
   return pop::Status();
 }
 
@@ -35,6 +39,7 @@ Decision decideOnUpdateVariables(const MemoryPlanOptions& options) {
     case Offload::kAuto:
       break;
   }
+  if (options.variables_on_host) return {false, "off: the host makes the updates, and keeps what they use"};
   if (!options.remote_buffers) return {false, "off: the system has no remote buffers"};
   if (options.accumulation.count == 1)
     return {false, "off: every micro-batch has an update, so nothing is used by updates alone for long"};
@@ -47,6 +52,10 @@ void MemoryPlanner::addToIpu(MemoryRow& row, const TensorSpec& tensor, std::size
 }
 
 void MemoryPlanner::addOfUpdate(MemoryRow& row, const TensorSpec& tensor, std::size_t element_bytes) {
+  if (options_.variables_on_host) {
+    row.host += tensor.elements() * element_bytes;
+    return;
+  }
   const auto parts = static_cast<std::uint64_t>(options_.replicas_per_state);
   const std::uint64_t bytes = tensor.elements() * element_bytes;
   const bool large = bytes >= kLeastPartBytes * parts;
@@ -67,6 +76,7 @@ void MemoryPlanner::finish(std::uint64_t streamed_per_update) {
   for (const MemoryRow& each : plan.rows) {
     plan.in_processor += each.in_processor;
     plan.streaming += each.streaming;
+    plan.host += each.host;
   }
   plan.streamed_per_update = streamed_per_update;
   plan.streaming_s =

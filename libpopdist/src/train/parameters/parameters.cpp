@@ -29,12 +29,6 @@ pop::Status checkParameter(const TensorSpec& parameter) {
   return pop::Status();
 }
 
-std::size_t flatBytes(const Spec& spec) {
-  std::size_t bytes = 0;
-  for (const TensorSpec& tensor : spec) bytes += rounded(tensor.bytes());
-  return bytes;
-}
-
 }  // namespace
 
 std::size_t Parameters::add(std::string name, Shape shape, InitialValues initial, Type type) {
@@ -65,7 +59,7 @@ void Parameters::initialise(TensorRefs values, std::uint64_t seed) const {
 FlatTensors::FlatTensors(Context& context, Spec spec)
     : spec_(std::make_unique<const Spec>(std::move(spec))), memory_(context, [&] {
         throwIfError(tensor::checkSpec(*spec_), "FlatTensors");
-        return flatBytes(*spec_);
+        return bytesOf(*spec_);
       }()) {
   setToZero();
   std::byte* next = memory_.as<std::byte>();
@@ -73,6 +67,12 @@ FlatTensors::FlatTensors(Context& context, Spec spec)
     data_.push_back(next);
     next += rounded(tensor.bytes());
   }
+}
+
+std::size_t FlatTensors::bytesOf(std::span<const TensorSpec> spec) {
+  std::size_t bytes = 0;
+  for (const TensorSpec& tensor : spec) bytes += rounded(tensor.bytes());
+  return bytes;
 }
 
 void FlatTensors::setToZero() {

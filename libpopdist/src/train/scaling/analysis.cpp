@@ -32,6 +32,8 @@ void add(const Row& row, Configuration& to) {
     to.seconds.*part += row.seconds.*part;
   for (double Outside::*const part : {&Outside::start, &Outside::checkpoints, &Outside::evaluations})
     to.outside.*part += row.outside.*part;
+  for (double OnPod::*const part : {&OnPod::collectives, &OnPod::all_reduce_estimate})
+    to.pod.*part += row.pod.*part;
 }
 
 std::vector<Configuration> configurationsOf(const std::vector<Row>& rows) {

@@ -22,6 +22,7 @@ struct Configuration {
   double updates = 0;  ///< of all runs, as are the seconds
   Seconds seconds{};
   Outside outside{};
+  OnPod pod{};
   double slowest = 0;  ///< samples a second, of a run
   double quickest = 0;
 

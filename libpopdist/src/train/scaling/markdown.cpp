@@ -74,6 +74,26 @@ std::string throughputs(const Analysis& analysis) {
          "the measured parts.\n";
 }
 
+// The exchange three times: by the usual estimate, on the Pod's clock, and as the host did it.
+std::string exchanges(const Analysis& analysis) {
+  Rows rows{{"replicas", "estimate", "simulated", "simulated / estimate", "T_AR, measured"}};
+  for (const Point& point : analysis.points) {
+    const Configuration& c = point.measured;
+    if (!(c.pod.collectives > 0 && c.pod.all_reduce_estimate > 0)) continue;
+    rows.push_back({std::to_string(c.replicas), timeText(c.perUpdate(c.pod.all_reduce_estimate)),
+                    timeText(c.perUpdate(c.pod.collectives)),
+                    figure(c.pod.collectives / c.pod.all_reduce_estimate),
+                    timeText(point.own.constants.exchange_s)});
+  }
+  if (rows.size() == 1) return {};
+  return "\n## Exchange of an update on the Pod\n\n" + tableOf(rows) +
+         "\nestimate: the gradients over the IPU-Links twice; on several Pods also 1/replicas of them over "
+         "the "
+         "links\nbetween Pods. simulated: the Pod's clock, which adds what a round costs, and counts all "
+         "collectives of an update.\nmeasured: on this host, which does in memory what a Pod does over "
+         "links.\n";
+}
+
 std::string changes(const Analysis& analysis) {
   if (analysis.changes.empty()) return {};
   const auto replicas = [](const Point& point) { return pop::counted(point.measured.replicas, "replica"); };
@@ -125,8 +145,8 @@ std::string advice(const Analysis& analysis) {
 std::string reportMarkdown(const Analysis& analysis) {
   std::string text = "# Scaling of a training\n\n";
   if (!analysis.points.empty()) {
-    text += runs(analysis) + parts(analysis) + phases(analysis) + throughputs(analysis) + changes(analysis) +
-            laws(analysis) + outlook(analysis);
+    text += runs(analysis) + parts(analysis) + phases(analysis) + throughputs(analysis) +
+            exchanges(analysis) + changes(analysis) + laws(analysis) + outlook(analysis);
   }
   if (!analysis.remarks.empty()) text += "\n## Remarks\n\n";
   for (const std::string& remark : analysis.remarks) text += "- " + remark + "\n";

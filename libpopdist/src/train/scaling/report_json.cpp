@@ -63,6 +63,9 @@ std::string point(const Point& point) {
       .json("efficiency", number(point.efficiency))
       .json("micro_batch_seconds", number(point.own.constants.micro_batch_s))
       .json("exchange_seconds", number(point.own.constants.exchange_s))
+      .json("pod_exchange_seconds", number(point.measured.perUpdate(point.measured.pod.collectives)))
+      .json("pod_all_reduce_estimate_seconds",
+            number(point.measured.perUpdate(point.measured.pod.all_reduce_estimate)))
       .boolean("constants_are_fit", point.own.is_fit)
       .str();
 }

@@ -32,6 +32,10 @@ constexpr Member<Outside, double> kOutside[] = {
     {"checkpoints", &Outside::checkpoints},
     {"evaluations", &Outside::evaluations},
 };
+constexpr Member<OnPod, double> kOnPod[] = {
+    {"collectives", &OnPod::collectives},
+    {"all_reduce_estimate", &OnPod::all_reduce_estimate},
+};
 struct Count {
   const char* name;
   std::int64_t Row::*field;
@@ -109,6 +113,8 @@ Result<Row> parseRow(std::string_view line) {
   POP_RETURN_IF_ERROR(readSeconds(*seconds, "seconds", kSeconds, row.seconds));
   if (const JsonValue* const outside = value.find("outside"))
     POP_RETURN_IF_ERROR(readSeconds(*outside, "outside", kOutside, row.outside));
+  if (const JsonValue* const pod = value.find("pod"))
+    POP_RETURN_IF_ERROR(readSeconds(*pod, "pod", kOnPod, row.pod));
   POP_RETURN_IF_ERROR(checkTogether(row));
   return row;
 }
@@ -120,6 +126,7 @@ std::string lineOf(const Row& row) {
   for (const Count& count : kCounts) object.number(count.name, row.*count.field);
   object.json("seconds", objectOf(row.seconds, kSeconds));
   object.json("outside", objectOf(row.outside, kOutside));
+  object.json("pod", objectOf(row.pod, kOnPod));
   return object.str() + '\n';
 }
 

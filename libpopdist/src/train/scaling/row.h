@@ -29,6 +29,12 @@ struct Outside {
   double evaluations = 0;
 };
 
+/// On the simulated clock of a Pod, not the host's. 0: the strategy has no Pod.
+struct OnPod {
+  double collectives = 0;          ///< that the training's updates took, of all kinds
+  double all_reduce_estimate = 0;  ///< what all-reduces of the gradients would take by the usual estimate
+};
+
 struct Row {
   std::int64_t replicas = 1;
   std::int64_t instances = 1;
@@ -37,6 +43,7 @@ struct Row {
   std::int64_t updates = 0;
   Seconds seconds{};
   Outside outside{};
+  OnPod pod{};
 };
 
 /// The row as a line, its end included.

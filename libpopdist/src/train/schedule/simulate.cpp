@@ -13,7 +13,7 @@ pop::Status checkTimes(const Schedule& schedule, const SimulationOptions& option
     return pop::invalidArgument("SimulationOptions::stages has times of " +
                                 std::to_string(options.stages.size()) + " stages, and the schedule has " +
                                 std::to_string(schedule.stages()) + ": give each its times, or one for all");
-  SimulatedTime least = std::min(options.sync, options.update);
+  SimulatedTime least = std::min({options.sync, options.update, options.load, options.store});
   for (const StageTimes& times : options.stages)
     least = std::min({least, times.forward, times.backward, times.copy_forward, times.copy_backward});
   if (least.count() < 0)
@@ -35,12 +35,15 @@ class Run {
     const std::span<const Action> order = schedule_.order();
     result_.actions.reserve(order.size());
     std::size_t begin = 0;
+    setTransfers();
+    if (overlaps()) addIo(loads_.front());
     while (begin < order.size()) {
       std::size_t end = begin;
       while (end < order.size() && order[end].timestep == order[begin].timestep) ++end;
       addTimestep(order.subspan(begin, end - begin));
       begin = end;
     }
+    if (overlaps()) addIo(stores_.back());
     result_.total = now_;
     addPhases();
     return std::move(result_);
@@ -73,6 +76,35 @@ class Run {
     return SimulatedTime(0);
   }
 
+  bool overlaps() const { return schedule_.options().overlap_io; }
+
+  // Of each timestep: what it takes from the host, and what it makes for it.
+  void setTransfers() {
+    const auto timesteps = static_cast<std::size_t>(schedule_.order().back().timestep) + 1;
+    loads_.assign(timesteps, SimulatedTime(0));
+    stores_.assign(timesteps, SimulatedTime(0));
+    const int together = schedule_.options().batch_serialization_iterations;
+    for (const Action& action : schedule_.order()) {
+      if (action.kind != ActionKind::kForward) continue;
+      const auto timestep = static_cast<std::size_t>(action.timestep);
+      const int level = schedule_.levelOf(action.stage);
+      if (level == 0) loads_[timestep] = options_.load * together;
+      if (level + 1 == schedule_.levels()) stores_[timestep] = options_.store * together;
+    }
+  }
+
+  void addIo(SimulatedTime time) {
+    now_ += time;
+    result_.io += time;
+  }
+
+  // What I/O tiles do while timestep `at` computes.
+  SimulatedTime transfersBeside(std::size_t at) const {
+    const SimulatedTime next = at + 1 < loads_.size() ? loads_[at + 1] : SimulatedTime(0);
+    const SimulatedTime last = at > 0 ? stores_[at - 1] : SimulatedTime(0);
+    return next + last;
+  }
+
   // Whether a stage of the next level (or of that before) is on another IPU.
   std::vector<bool> leavingTo(int direction) const {
     std::vector<bool> leaves(static_cast<std::size_t>(schedule_.stages()));
@@ -89,6 +121,8 @@ class Run {
   void addTimestep(std::span<const Action> actions) {
     std::fill(computed_.begin(), computed_.end(), SimulatedTime(0));
     std::fill(copied_.begin(), copied_.end(), SimulatedTime(0));
+    const auto at = static_cast<std::size_t>(actions.front().timestep);
+    if (!overlaps()) addIo(loads_[at]);
     for (const Action& action : actions) {
       SimulatedTime& computed = computed_[static_cast<std::size_t>(action.ipu)];
       const SimulatedTime time = computeTime(action);
@@ -96,8 +130,11 @@ class Run {
       computed += time;
       copied_[static_cast<std::size_t>(action.ipu)] += copyTime(action);
     }
-    now_ += *std::max_element(computed_.begin(), computed_.end());
+    const SimulatedTime computed = *std::max_element(computed_.begin(), computed_.end());
+    now_ += computed;
+    if (overlaps()) addIo(std::max(transfersBeside(at) - computed, SimulatedTime(0)));
     now_ += *std::max_element(copied_.begin(), copied_.end());
+    if (!overlaps()) addIo(stores_[at]);
     if (actions.front().kind != ActionKind::kUpdate) now_ += options_.sync;
     result_.syncs.push_back(now_);
   }
@@ -148,6 +185,7 @@ class Run {
   const Schedule& schedule_;
   const SimulationOptions& options_;
   std::vector<SimulatedTime> computed_, copied_;        // of each IPU in the current timestep
+  std::vector<SimulatedTime> loads_, stores_;           // of each timestep
   std::vector<bool> leaves_forward_, leaves_backward_;  // of each stage
   SimulatedTime now_{0};
   Simulation result_;

@@ -6,24 +6,27 @@
 #include <utility>
 #include <vector>
 
+#include "libpopdist/src/async/everybody.h"
 #include "libpopdist/src/reduce/fold.h"
 #include "libpopdist/src/tensor/error_edge.h"
+#include "libpopdist/src/train/strategy/device_clock.h"
 #include "popdist/strategy.hpp"
 
 namespace popdist::train {
 namespace {
 
-AsyncCommunicator everybody(Context& context) {
-  std::set<unsigned> instances;
-  for (int i = 0; i < context.numInstances(); ++i) instances.insert(static_cast<unsigned>(i));
-  return AsyncCommunicator(context.createCommunicator(instances));
+std::size_t bytesOf(const Spec& tensors) {
+  std::size_t bytes = 0;
+  for (const TensorSpec& tensor : tensors) bytes += tensor.bytes();
+  return bytes;
 }
 
 class HostReduction final : public GradientReduction {
  public:
   HostReduction(Context& context, AsyncCommunicator& members, const std::string& name,
-                std::span<FlatTensors> gradients, const FusionOptions& fusion)
+                std::span<FlatTensors> gradients, const FusionOptions& fusion, std::function<void()> reduced)
       : spec_(gradients.front().spec()),
+        reduced_(std::move(reduced)),
         missing_(spec_.size()),
         instances_(context, members, name, fused(gradients.front()), fusion) {
     for (FlatTensors& each : gradients) data_.push_back(each.refs().data());
@@ -36,8 +39,15 @@ class HostReduction final : public GradientReduction {
     instances_.ready(spec_.size() - 1 - parameter);
   }
 
+  bool onReduced(std::function<void(std::size_t)> reduced) override {
+    instances_.onReduced(
+        [this, reduced = std::move(reduced)](std::size_t tensor) { reduced(spec_.size() - 1 - tensor); });
+    return true;
+  }
+
   void wait() override {
     instances_.wait();
+    reduced_();
     begin();
   }
 
@@ -63,6 +73,7 @@ class HostReduction final : public GradientReduction {
   }
 
   Spec spec_;
+  std::function<void()> reduced_;        // all of an update
   std::vector<std::byte* const*> data_;  // of each replica
   std::vector<std::atomic<int>> missing_;
   FusedAllReduce instances_;
@@ -70,12 +81,45 @@ class HostReduction final : public GradientReduction {
 
 }  // namespace
 
-HostStrategy::HostStrategy(Context& context, std::string_view name, const FusionOptions& fusion)
-    : Strategy(context), name_(name), fusion_(fusion), members_(everybody(context)) {}
+HostStrategy::HostStrategy(Context& context, std::string_view name, const FusionOptions& fusion,
+                           bool variables_on_host, Devices devices)
+    : Strategy(context),
+      name_(name),
+      fusion_(fusion),
+      variables_on_host_(variables_on_host),
+      clock_(devices == Devices::kIpus ? std::make_unique<DeviceClock>(context) : nullptr),
+      members_(async::everybody(context)) {}
+HostStrategy::~HostStrategy() = default;
 
+// Gradients leave the devices for the sums between instances, and for updates on the host.
 std::unique_ptr<GradientReduction> HostStrategy::reductionOf(std::span<FlatTensors> gradients) {
+  const auto count = [this, bytes = bytesOf(gradients.front().spec())] {
+    if (!clock_) return;
+    const bool stay = numWorkers() == 1 && !variables_on_host_;
+    if (stay) return clock_->sumOnLinks(bytes);
+    clock_->sendSums(bytes);
+    if (!variables_on_host_) clock_->receive(bytes);
+  };
   return std::make_unique<HostReduction>(context(), members_, "gradients " + std::to_string(++reductions_),
-                                         gradients, fusion_);
+                                         gradients, fusion_, count);
+}
+
+void HostStrategy::load(const FlatTensors& host, std::span<FlatTensors> replicas) {
+  Strategy::load(host, replicas);
+  if (clock_) clock_->receive(bytesOf(host.spec()));
+}
+
+void HostStrategy::advanceCompute(double flops) {
+  if (clock_) clock_->compute(flops);
+}
+
+void HostStrategy::advance(SimulatedTime time) {
+  if (clock_) clock_->advance(time);
+}
+
+const DeviceTimes& HostStrategy::deviceTimes() const {
+  static constexpr DeviceTimes kNone;
+  return clock_ ? clock_->times() : kNone;
 }
 
 SingleStrategy::SingleStrategy(Context& context) : HostStrategy(context, "single", {}) {

@@ -64,7 +64,7 @@ bool HpuStrategy::supports(Call call, Type type, const Options& options) {
 }
 
 HpuStrategy::HpuStrategy(Context& context, const Options& options)
-    : HostStrategy(context, "hpu", inOneBucket()), options_(options) {
+    : HostStrategy(context, "hpu", inOneBucket(), false, Devices::kHpus), options_(options) {
   if (context.numLocalReplicas() > 1)
     throwIfError(pop::invalidArgument("this instance has " + std::to_string(context.numLocalReplicas()) +
                                       " replicas, and an HPU program has one device: start as many instances "

@@ -17,6 +17,11 @@ void Strategy::broadcast(std::span<FlatTensors> values) {
     std::copy(first.bytes().begin(), first.bytes().end(), other.bytes().begin());
 }
 
+void Strategy::load(const FlatTensors& host, std::span<FlatTensors> replicas) {
+  for (FlatTensors& each : replicas)
+    std::copy(host.bytes().begin(), host.bytes().end(), each.bytes().begin());
+}
+
 void Strategy::reduce(std::span<double> values, Operator op) {
   if (!values.empty()) context_->world().allReduce(values, op);
 }

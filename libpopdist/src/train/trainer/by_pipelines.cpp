@@ -24,7 +24,7 @@ class ByPipelines final : public MicroBatches {
     pipelines_[at].run(std::as_const(values_[at]).refs(), sums_[at].refs(), feeds(local, call), nothing_,
                        {.first_step = call.update});
     call.progress.micro_batches += static_cast<std::uint64_t>(program_.pipeline.gradient_accumulation_count);
-    call.watch.addTo(call.progress.seconds.step);
+    call.watch.addTo(call.progress.seconds.step, "step");
     for (std::size_t parameter = sums_[at].spec().size(); parameter-- > 0;) reduction.ready(local, parameter);
     if (local == 0 && program_.times) strategy_.advance(time_);  // replicas work side by side
   }
@@ -41,7 +41,7 @@ class ByPipelines final : public MicroBatches {
     pipelines_[at].evaluate(std::as_const(values_[at]).refs(), feeds(local, call),
                             static_cast<std::int64_t>(left), call.update);
     call.progress.micro_batches += left;
-    call.watch.addTo(call.progress.seconds.step);
+    call.watch.addTo(call.progress.seconds.step, "step");
   }
 
  private:

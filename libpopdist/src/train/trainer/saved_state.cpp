@@ -2,10 +2,10 @@
 #include "libpopdist/src/train/trainer/saved_state.h"
 
 #include <charconv>
-#include <limits>
 #include <string>
 
 #include "common/base/text.h"
+#include "libpopdist/src/train/trainer/denormals_in_force.h"
 
 namespace popdist::train {
 namespace {
@@ -17,12 +17,6 @@ constexpr const char* kDenormals = "trainer.denormals";
 constexpr const char* kUpdatesDone = "trainer.updates_done";
 constexpr const char* kLossScale = "trainer.loss_scale";
 constexpr const char* kGoodUpdates = "trainer.loss_scale_good_updates";
-
-/// What this thread's arithmetic does with them.
-const char* denormals() {
-  const volatile float least = std::numeric_limits<float>::min();
-  return least / 2 == 0 ? "flushed" : "kept";
-}
 
 pop::Result<std::string> textAt(const Position& position, const char* name) {
   const auto found = position.values.find(name);
@@ -61,7 +55,7 @@ pop::Status checkSame(const Position& position, const Setting& setting) {
     if (then != now) return differs(std::string(name).substr(8), std::to_string(then), std::to_string(now));
   }
   POP_ASSIGN_OR_RETURN(const std::string then, textAt(position, kDenormals));
-  return then == denormals() ? pop::Status() : differs("denormals", then, denormals());
+  return then == denormalsInForce() ? pop::Status() : differs("denormals", then, denormalsInForce());
 }
 
 }  // namespace
@@ -78,7 +72,7 @@ Position positionOf(const SavedState& state, const Setting& setting) {
           .values = {{kReplicas, std::to_string(setting.replicas)},
                      {kAccumulation, std::to_string(setting.accumulation)},
                      {kSamples, std::to_string(setting.samples)},
-                     {kDenormals, denormals()},
+                     {kDenormals, denormalsInForce()},
                      {kUpdatesDone, std::to_string(state.updates_done)},
                      {kLossScale, pop::numberText(state.loss_scale)},
                      {kGoodUpdates, std::to_string(state.good_updates)}}};

@@ -15,6 +15,7 @@
 
 #include "common/base/text.h"
 #include "common/sys/fd.h"
+#include "libpopdist/src/trace/recorder.h"
 
 namespace popdist::train {
 namespace {
@@ -34,6 +35,15 @@ double secondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+double secondsOf(SimulatedTime time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+const Pod* podOf(Strategy& strategy) {
+  auto* const with_pod = dynamic_cast<PopDistStrategy*>(&strategy);
+  return with_pod == nullptr ? nullptr : &with_pod->pod();
+}
+
 std::string pathFor(const Context& context) {
   const char* const path = std::getenv("POPDIST_SCALING_LOG");
   return path != nullptr && context.instanceIndex() == 0 ? path : "";
@@ -47,16 +57,23 @@ void complain(const std::string& path, const char* cause) {
 }  // namespace
 
 ScalingLog::Run::Run(ScalingLog& log, const Progress& progress, std::uint64_t micro_batch)
-    : log_(log), progress_(progress) {
+    : log_(log), progress_(progress), collectives_(log.collectiveTime()) {
   log.row_.micro_batch = static_cast<std::int64_t>(micro_batch);
   Outside& outside = log.row_.outside;
-  if (!std::exchange(log.has_run_, true))
-    outside.start = secondsSince(log.begin_) - outside.checkpoints - outside.evaluations;
+  if (std::exchange(log.has_run_, true)) return;
+  outside.start = secondsSince(log.begin_) - outside.checkpoints - outside.evaluations;
+  trace::add(trace::Kind::kTraining, "start", log.begin_, Clock::now());
 }
 
 ScalingLog::Run::~Run() {
   pop::scaling::Seconds& seconds = log_.row_.seconds;
-  log_.row_.updates += static_cast<std::int64_t>(progress_.updates + progress_.skipped);
+  const std::uint64_t updates = progress_.updates + progress_.skipped;
+  log_.row_.updates += static_cast<std::int64_t>(updates);
+  if (log_.pod_ != nullptr) {
+    log_.row_.pod.collectives += secondsOf(log_.collectiveTime() - collectives_);
+    log_.row_.pod.all_reduce_estimate +=
+        secondsOf(log_.pod_->allReduceEstimate(log_.gradient_bytes_)) * static_cast<double>(updates);
+  }
   seconds.all += secondsSince(begin_);
   seconds.input += progress_.seconds.input;
   seconds.step += progress_.seconds.step;
@@ -66,10 +83,13 @@ ScalingLog::Run::~Run() {
 
 ScalingLog::Part::~Part() {
   seconds_ += secondsSince(begin_);
+  trace::add(trace::Kind::kTraining, phase_, begin_, Clock::now());
 }
 
-ScalingLog::ScalingLog(const Strategy& strategy, int accumulation)
-    : path_(pathFor(strategy.context())),
+ScalingLog::ScalingLog(Strategy& strategy, int accumulation, std::size_t gradient_bytes)
+    : pod_(podOf(strategy)),
+      gradient_bytes_(gradient_bytes),
+      path_(pathFor(strategy.context())),
       row_{.replicas = strategy.numReplicas(),
            .instances = strategy.context().numInstances(),
            .accumulation = accumulation},
@@ -84,6 +104,10 @@ ScalingLog::~ScalingLog() {
   } catch (const std::exception& error) {  // no memory
     complain(path_, error.what());
   }
+}
+
+SimulatedTime ScalingLog::collectiveTime() const {
+  return pod_ == nullptr ? SimulatedTime(0) : pod_->collectiveTime();
 }
 
 void ScalingLog::write() {

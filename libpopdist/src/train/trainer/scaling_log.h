@@ -14,8 +14,9 @@ namespace popdist::train {
 
 class ScalingLog {
  public:
-  /// Reads the variable.
-  ScalingLog(const Strategy& strategy, int accumulation);
+  /// Reads the variable. `gradient_bytes` of a replica are exchanged in each update. The strategy outlives
+  /// this.
+  ScalingLog(Strategy& strategy, int accumulation, std::size_t gradient_bytes);
   /// Appends the line, by one write(2). Says on stderr why it could not.
   ~ScalingLog();
   ScalingLog(const ScalingLog&) = delete;
@@ -34,25 +35,31 @@ class ScalingLog {
    private:
     ScalingLog& log_;
     const Progress& progress_;
+    const SimulatedTime collectives_;  ///< at the begin
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   };
 
-  /// While it lives, time goes to this part of what is outside of Trainer::run.
+  /// While it lives, time goes to this part of what is outside of Trainer::run, and to the trace.
   class Part {
    public:
-    Part(ScalingLog& log, double pop::scaling::Outside::*part) : seconds_(log.row_.outside.*part) {}
+    Part(ScalingLog& log, double pop::scaling::Outside::*part, const char* phase)
+        : seconds_(log.row_.outside.*part), phase_(phase) {}
     ~Part();
     Part(const Part&) = delete;
     Part& operator=(const Part&) = delete;
 
    private:
     double& seconds_;
+    const char* const phase_;
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   };
 
  private:
   void write();
+  SimulatedTime collectiveTime() const;
 
+  const Pod* const pod_;  // nullptr: the strategy has none
+  const std::size_t gradient_bytes_;
   const std::string path_;  // empty: none
   pop::scaling::Row row_;
   const std::chrono::steady_clock::time_point begin_;

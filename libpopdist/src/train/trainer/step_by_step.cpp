@@ -33,13 +33,13 @@ class StepByStep final : public MicroBatches {
     for (int index = 0; index < count_; ++index) {
       const Tensors* const input = call.infeed.next(local);
       if (input == nullptr) failWithoutInput(call, index);
-      call.watch.addTo(call.progress.seconds.input);
+      call.watch.addTo(call.progress.seconds.input, "input");
       // A gradient that is still to be folded is not final when the step has made it.
       const bool final = index + 1 == count_ && sums.direct();
       step(*input, index, sums.begin(index), call, true, final ? ready_ : nothing_);
       sums.end(index);
       ++call.progress.micro_batches;
-      call.watch.addTo(call.progress.seconds.step);
+      call.watch.addTo(call.progress.seconds.step, "step");
     }
     for (std::size_t parameter = missing_.size(); parameter-- > 0;)
       if (missing_[parameter]) reduction.ready(local, parameter);
@@ -48,10 +48,10 @@ class StepByStep final : public MicroBatches {
   void evaluate(int local, const Call& call) override {
     local_ = local;
     while (const Tensors* input = call.infeed.next(local)) {
-      call.watch.addTo(call.progress.seconds.input);
+      call.watch.addTo(call.progress.seconds.input, "input");
       step(*input, 0, sums_[static_cast<std::size_t>(local)].refs(), call, false, nothing_);
       ++call.progress.micro_batches;
-      call.watch.addTo(call.progress.seconds.step);
+      call.watch.addTo(call.progress.seconds.step, "step");
     }
   }
 

@@ -2,14 +2,18 @@
 #pragma once
 
 #include <chrono>
+#include <string_view>
+
+#include "libpopdist/src/trace/recorder.h"
 
 namespace popdist::train {
 
-/// Gives the time since the last call to one of several accounts.
+/// Gives the time since the last call to one of several accounts, and to the trace of the run.
 class Stopwatch {
  public:
-  void addTo(double& seconds) {
+  void addTo(double& seconds, std::string_view phase) {
     const auto now = std::chrono::steady_clock::now();
+    trace::add(trace::Kind::kTraining, phase, last_, now);
     seconds += std::chrono::duration<double>(now - last_).count();
     last_ = now;
   }

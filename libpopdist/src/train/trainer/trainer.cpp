@@ -2,18 +2,22 @@
 #include "popdist/trainer.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "common/base/text.h"
 #include "libpopdist/src/tensor/error_edge.h"
+#include "libpopdist/src/train/trainer/denormals_in_force.h"
 #include "libpopdist/src/train/trainer/gradient_sums.h"
 #include "libpopdist/src/train/trainer/loss_scaler.h"
 #include "libpopdist/src/train/trainer/micro_batches.h"
 #include "libpopdist/src/train/trainer/saved_state.h"
 #include "libpopdist/src/train/trainer/scaling_log.h"
 #include "libpopdist/src/train/trainer/stopwatch.h"
+#include "popdist/denormals.hpp"
+#include "popdist/span.hpp"
 
 namespace popdist::train {
 namespace {
@@ -66,11 +70,31 @@ double divisorOf(GradientScale scale, const Strategy& strategy) {
   return 1;
 }
 
+/// Of this training, whose device takes whatever it keeps.
+MemoryPlan planOf(const Strategy& strategy, const Parameters& parameters, const Optimizer& optimizer,
+                  const TrainerOptions& options, int micro_batches) {
+  MemoryPlanOptions plan = options.memory;
+  plan.accumulation = options.accumulation;
+  plan.accumulation.count = std::max(1, micro_batches);
+  plan.replicas = strategy.numReplicas();
+  plan.replicas_per_state = options.replicas_per_optimizer_state;
+  plan.variables_on_host = strategy.variablesOnHost();
+  plan.ipus_per_replica = strategy.context().numIpusPerReplica();
+  plan.in_processor_bytes = plan.streaming_bytes = std::numeric_limits<std::uint64_t>::max();
+  return planMemory(parameters, optimizer, plan);
+}
+
 std::vector<FlatTensors> forReplicas(const Strategy& strategy, const Spec& spec) {
   std::vector<FlatTensors> all;
   for (int local = 0; local < strategy.numLocalReplicas(); ++local)
     all.emplace_back(strategy.context(), spec);
   return all;
+}
+
+std::vector<FlatTensors> onHost(const Strategy& strategy, const Spec& spec) {
+  std::vector<FlatTensors> one;
+  if (strategy.variablesOnHost()) one.emplace_back(strategy.context(), spec);
+  return one;
 }
 
 }  // namespace
@@ -90,19 +114,25 @@ double Progress::meanOfMicroBatches(std::string_view name) const {
 class Trainer::Impl {
  public:
   Impl(Strategy& strategy, Parameters parameters, const Spec& sums, Optimizer optimizer,
-       TrainerOptions options)
+       TrainerOptions options, MemoryPlan plan)
       : options_(std::move(options)),
-        log_(strategy, options_.accumulation.count),
+        plan_(std::move(plan)),
+        log_(strategy, options_.accumulation.count, FlatTensors::bytesOf(sums)),
         strategy_(strategy),
         parameters_(std::move(parameters)),
         values_(forReplicas(strategy, parameters_.spec())),
+        host_values_(onHost(strategy, parameters_.spec())),
         sums_(forReplicas(strategy, sums)),
         scaler_(options_.loss_scale),
         update_(strategy.context(), parameters_.spec(), sums, std::move(optimizer),
                 {.replicas_per_state = options_.replicas_per_optimizer_state,
-                 .skip_not_finite = options_.loss_scale.dynamic}),
-        reduction_(strategy.reductionOf(sums_)),
-        count_(options_.accumulation.count) {}
+                 .skip_not_finite = options_.loss_scale.dynamic,
+                 .variables_on_host = strategy.variablesOnHost()}),
+        reduction_(strategy.reductionOfParts(sums_, update_.sharing())),
+        count_(options_.accumulation.count) {
+    if (!host_values_.empty() && update_.canUpdateByParameter())
+      updates_by_gradient_ = reduction_->onReduced([this](std::size_t parameter) { updateOne(parameter); });
+  }
 
   void setStep(Step step) {
     micro_batches_ = stepByStep(strategy_, parameters_.spec(), std::move(step), options_, values_, sums_);
@@ -114,38 +144,43 @@ class Trainer::Impl {
   }
 
   void initialise(std::uint64_t seed) {
+    requireSameDenormals(strategy_.context(), "Trainer.initialise");
     if (strategy_.context().instanceIndex() == 0) parameters_.initialise(values_.front().refs(), seed);
     strategy_.broadcast(values_);
+    copyToHost();
   }
 
   Progress run(io::Infeed& infeed, std::uint64_t updates) {
     Progress progress = begin();
     const ScalingLog::Run logged(log_, progress, samplesOf(infeed.spec()));
     Stopwatch watch;
+    flushes_denormals_ = denormalsAreFlushed();
     for (std::uint64_t i = 0; i < updates; ++i) {
+      factor_ = 1 / (divisorOf(options_.gradient_scale, strategy_) * scaler_.scale());
       for (int local = 0; local < strategy_.numLocalReplicas(); ++local)
         micro_batches_->accumulate(local, callOf(infeed, progress, watch), *reduction_);
       if (options_.flops_per_micro_batch > 0)
         strategy_.advanceCompute(options_.flops_per_micro_batch * count_);
       reduction_->wait();
-      watch.addTo(progress.seconds.reduction);
-      const double divisor = divisorOf(options_.gradient_scale, strategy_) * scaler_.scale();
-      if (update_.apply(sums_.front(), values_, 1 / divisor)) {
+      watch.addTo(progress.seconds.reduction, "reduction");
+      if (update()) {
         scaler_.updated();
         ++progress.updates;
+        strategy_.advanceStreaming(plan_.streamingTime());
+        strategy_.advanceAllGather(values_.front().bytes().size(), options_.replicas_per_optimizer_state);
       } else {
         scaler_.skipped();
         ++progress.skipped;
       }
       ++runs_;
-      watch.addTo(progress.seconds.update);
+      watch.addTo(progress.seconds.update, "update");
     }
     progress.seconds.all = watch.total();
     return finish(std::move(progress));
   }
 
   Progress evaluate(io::Infeed& infeed) {
-    const ScalingLog::Part logged(log_, &Outside::evaluations);
+    const ScalingLog::Part logged(log_, &Outside::evaluations, "evaluation");
     Progress progress = begin();
     Stopwatch watch;
     for (int local = 0; local < strategy_.numLocalReplicas(); ++local)
@@ -155,10 +190,15 @@ class Trainer::Impl {
   }
 
   void save(Checkpoints& checkpoints, const io::Infeed& infeed) {
-    const ScalingLog::Part logged(log_, &Outside::checkpoints);
+    const ScalingLog::Part logged(log_, &Outside::checkpoints, "checkpoint");
     const Context& context = strategy_.context();
     std::vector<Piece> pieces = shareOf(parameterPieces(), context.instanceIndex(), context.numInstances());
     for (Piece& piece : shareOf(update_.state(), update_.group(), update_.groups())) pieces.push_back(piece);
+    if (options_.variables != nullptr) {
+      for (Piece& piece :
+           shareOf(options_.variables->pieces(), context.instanceIndex(), context.numInstances()))
+        pieces.push_back(piece);
+    }
     checkpoints.save(pieces, positionOf({.updates_done = update_.updatesDone(),
                                          .runs = runs_,
                                          .loss_scale = scaler_.scale(),
@@ -168,14 +208,20 @@ class Trainer::Impl {
   }
 
   bool resume(Checkpoints& checkpoints, io::Infeed& infeed, bool exactly) {
+    requireSameDenormals(strategy_.context(), "Trainer.resume");
     std::vector<Piece> pieces = parameterPieces();
     for (Piece& piece : update_.state()) pieces.push_back(piece);
+    if (options_.variables != nullptr) {
+      for (Piece& piece : options_.variables->piecesToLoad()) pieces.push_back(piece);
+    }
     const std::optional<Position> position = checkpoints.resume(pieces);
     if (!position) return false;
     const pop::Result<SavedState> state = stateAt(*position, settingWith(infeed), exactly);
     throwIfError(state.status(), "Trainer.resume");
     for (FlatTensors& other : std::span(values_).subspan(1))
       std::copy(values_.front().bytes().begin(), values_.front().bytes().end(), other.bytes().begin());
+    copyToHost();
+    if (options_.variables != nullptr) options_.variables->loaded();
     update_.setUpdatesDone(state.value().updates_done);
     runs_ = state.value().runs;
     scaler_.resume(state.value().loss_scale, state.value().good_updates);
@@ -185,12 +231,39 @@ class Trainer::Impl {
 
   Strategy& strategy() { return strategy_; }
   std::vector<FlatTensors>& values() { return values_; }
-  WeightUpdate& update() { return update_; }
+  WeightUpdate& weightUpdate() { return update_; }
+  bool updatesByGradient() const { return updates_by_gradient_; }
   std::uint64_t updates() const { return runs_; }
   double lossScale() const { return scaler_.scale(); }
   int count() const { return count_; }
+  const MemoryPlan& plan() const { return plan_; }
 
  private:
+  /// In the thread of the reduction, which may have begun before the program made its guard.
+  void updateOne(std::size_t parameter) {
+    const Span span("update of a gradient");
+    std::optional<FlushDenormals> flush;
+    if (flushes_denormals_) flush.emplace();
+    update_.applyTo(parameter, sums_.front(), host_values_, factor_);
+  }
+
+  /// Or what is left of it when all gradients have come. False: skipped.
+  bool update() {
+    if (host_values_.empty()) return update_.apply(sums_.front(), values_, factor_);
+    if (updates_by_gradient_)
+      update_.finish();
+    else if (!update_.apply(sums_.front(), host_values_, factor_))
+      return false;
+    strategy_.load(host_values_.front(), values_);
+    return true;
+  }
+
+  void copyToHost() {
+    const FlatTensors& from = values_.front();
+    for (FlatTensors& host : host_values_)
+      std::copy(from.bytes().begin(), from.bytes().end(), host.bytes().begin());
+  }
+
   Progress begin() const {
     return {.names = options_.metrics, .sums = std::vector<double>(options_.metrics.size())};
   }
@@ -231,16 +304,21 @@ class Trainer::Impl {
   }
 
   TrainerOptions options_;
+  MemoryPlan plan_;
   ScalingLog log_;  // before all that may not fit into memory
   Strategy& strategy_;
   Parameters parameters_;
-  std::vector<FlatTensors> values_;  // of each local replica
+  std::vector<FlatTensors> values_;       // of each local replica
+  std::vector<FlatTensors> host_values_;  // one, where the strategy has variables on the host
   std::vector<FlatTensors> sums_;
   LossScaler scaler_;
+  double factor_ = 1;  // of the gradients' sums
+  bool updates_by_gradient_ = false;
+  bool flushes_denormals_ = false;
   WeightUpdate update_;
-  std::unique_ptr<GradientReduction> reduction_;
-  int count_;               // micro-batches of an update
-  std::uint64_t runs_ = 0;  // updates, skipped ones included
+  std::unique_ptr<GradientReduction> reduction_;  // its thread uses what is above
+  int count_;                                     // micro-batches of an update
+  std::uint64_t runs_ = 0;                        // updates, skipped ones included
   std::unique_ptr<MicroBatches> micro_batches_;
 };
 
@@ -250,8 +328,9 @@ Trainer::Trainer(Strategy& strategy, Parameters parameters, Step step, Optimizer
   if (!step) throwIfError(pop::invalidArgument("there is no step"), "Trainer");
   const pop::Result<Spec> sums = accumulatorsOf(parameters.spec(), options.accumulation);
   throwIfError(sums.status(), "Trainer");
+  MemoryPlan plan = planOf(strategy, parameters, optimizer, options, options.accumulation.count);
   impl_ = std::make_unique<Impl>(strategy, std::move(parameters), sums.value(), std::move(optimizer),
-                                 std::move(options));
+                                 std::move(options), std::move(plan));
   impl_->setStep(std::move(step));
 }
 
@@ -260,8 +339,10 @@ Trainer::Trainer(Strategy& strategy, Parameters parameters, PipelineProgram prog
   throwIfError(check(parameters, options), "Trainer");
   throwIfError(checkPipeline(parameters, program, options), "Trainer");
   const Spec sums = parameters.spec();
-  impl_ =
-      std::make_unique<Impl>(strategy, std::move(parameters), sums, std::move(optimizer), std::move(options));
+  MemoryPlan plan = planOf(strategy, parameters, optimizer, options,
+                           static_cast<int>(program.pipeline.gradient_accumulation_count));
+  impl_ = std::make_unique<Impl>(strategy, std::move(parameters), sums, std::move(optimizer),
+                                 std::move(options), std::move(plan));
   impl_->setPipeline(std::move(program));
 }
 
@@ -294,7 +375,7 @@ std::uint64_t Trainer::updates() const {
   return impl_->updates();
 }
 std::uint64_t Trainer::updatesDone() const {
-  return impl_->update().updatesDone();
+  return impl_->weightUpdate().updatesDone();
 }
 double Trainer::lossScale() const {
   return impl_->lossScale();
@@ -303,7 +384,13 @@ int Trainer::samplesPerUpdate(int micro_batch) const {
   return micro_batch * impl_->count() * impl_->strategy().numReplicas();
 }
 WeightUpdate& Trainer::weightUpdate() {
-  return impl_->update();
+  return impl_->weightUpdate();
+}
+bool Trainer::updatesByGradient() const {
+  return impl_->updatesByGradient();
+}
+const MemoryPlan& Trainer::memoryPlan() const {
+  return impl_->plan();
 }
 
 }  // namespace popdist::train

@@ -43,6 +43,9 @@ BlockPasses::BlockPasses(Spec parameters, Optimizer optimizer, std::vector<Block
       norms_of_values_(parameters_.size()) {
   addPasses();
   placeState();
+  for (std::size_t block = 0; block < blocks_.size(); ++block)
+    if (blocks_[block].first == 0) first_block_.push_back(block);
+  first_block_.push_back(blocks_.size());
 }
 
 // A transform that needs norms of what the others have made begins a pass.
@@ -87,11 +90,13 @@ bool BlockPasses::finite(ConstTensorRefs gradients) const {
   return true;
 }
 
-void BlockPasses::run(std::size_t pass, std::uint64_t updates_done, double factor, TensorRefs gradients,
-                      std::span<const TensorRefs> values, BlockSquares& squares) {
-  if (passes_[pass].norms != Norms::kNone) setNorms(squares);
+void BlockPasses::run(std::size_t pass, BlockRange blocks, std::uint64_t updates_done, double factor,
+                      TensorRefs gradients, std::span<const TensorRefs> values, BlockSquares& squares) {
+  if (passes_[pass].norms != Norms::kNone) setNorms(blocks, squares);
+  if (pass == 0) prepare(updates_done);
   const bool last = pass + 1 == passes_.size();
-  for (std::size_t block = own_.begin; block < own_.end; ++block) {
+  const std::size_t end = std::min(blocks.end, own_.end);
+  for (std::size_t block = std::max(blocks.begin, own_.begin); block < end; ++block) {
     const Loaded loaded = load(block, gradients, values.front(), pass == 0);
     const std::size_t count = loaded.update.size();
     if (pass == 0 && factor != 1) kernels().scale(loaded.update.data(), count, static_cast<float>(factor));
@@ -131,7 +136,8 @@ void BlockPasses::transform(const Pass& pass, std::size_t block, std::uint64_t u
   const BlockPlace& place = blocks_[block];
   for (std::size_t array = 0; array < arrays_; ++array) state_of_block_[array] = stateOf(array, block);
   std::size_t first_array = 0;
-  for (const Transform& each : optimizer_.transforms) {
+  for (std::size_t i = 0; i < optimizer_.transforms.size(); ++i) {
+    const Transform& each = optimizer_.transforms[i];
     const std::span state = std::span(state_of_block_).subspan(first_array, each.state.size());
     first_array += each.state.size();
     if (std::find(pass.transforms.begin(), pass.transforms.end(), &each) == pass.transforms.end()) continue;
@@ -141,10 +147,17 @@ void BlockPasses::transform(const Pass& pass, std::size_t block, std::uint64_t u
                 .update = loaded.update,
                 .value = loaded.value,
                 .state = state,
+                .of_update = of_update_[i],
                 .norm_of_all = norm_of_all_,
                 .norm_of_update = norms_of_updates_[place.parameter],
                 .norm_of_value = norms_of_values_[place.parameter]});
   }
+}
+
+void BlockPasses::prepare(std::uint64_t updates_done) {
+  of_update_.clear();
+  for (const Transform& each : optimizer_.transforms)
+    of_update_.push_back(each.prepare ? each.prepare(updates_done) : std::vector<double>());
 }
 
 void BlockPasses::subtract(std::size_t block, const Loaded& loaded, std::span<const TensorRefs> values) {
@@ -161,18 +174,21 @@ void BlockPasses::subtract(std::size_t block, const Loaded& loaded, std::span<co
     std::copy_n(first, place.count * sizeOf(type), at(other, place));
 }
 
-void BlockPasses::setNorms(const BlockSquares& squares) {
-  std::fill(norms_of_updates_.begin(), norms_of_updates_.end(), 0);
-  std::fill(norms_of_values_.begin(), norms_of_values_.end(), 0);
+void BlockPasses::setNorms(BlockRange blocks, const BlockSquares& squares) {
   double all = 0;
-  for (std::size_t block = 0; block < blocks_.size(); ++block) {
-    all += squares.updates[block];
-    norms_of_updates_[blocks_[block].parameter] += squares.updates[block];
-    norms_of_values_[blocks_[block].parameter] += squares.values[block];
+  for (std::size_t block = blocks.begin; block < blocks.end;) {
+    const std::size_t parameter = blocks_[block].parameter;
+    double of_update = 0;
+    double of_value = 0;
+    for (; block < first_block_[parameter + 1]; ++block) {
+      all += squares.updates[block];
+      of_update += squares.updates[block];
+      of_value += squares.values[block];
+    }
+    norms_of_updates_[parameter] = std::sqrt(of_update);
+    norms_of_values_[parameter] = std::sqrt(of_value);
   }
   norm_of_all_ = std::sqrt(all);
-  for (double& norm : norms_of_updates_) norm = std::sqrt(norm);
-  for (double& norm : norms_of_values_) norm = std::sqrt(norm);
 }
 
 std::vector<Piece> BlockPasses::state() {

@@ -28,15 +28,20 @@ class BlockPasses {
   BlockPasses& operator=(const BlockPasses&) = delete;
 
   std::size_t count() const { return passes_.size(); }
+  BlockRange all() const { return {0, blocks_.size()}; }
+  BlockRange blocksOfParameter(std::size_t parameter) const {
+    return {first_block_[parameter], first_block_[parameter + 1]};
+  }
   /// What pass `pass` needs of `squares`, which the one before has left for the own blocks. The first needs
   /// nothing.
   Norms normsFor(std::size_t pass) const { return passes_[pass].norms; }
 
   bool finite(ConstTensorRefs gradients) const;
+  /// Of the own ones among `blocks`: all(), or those of a parameter where no transform needs Norms::kOfAll.
   /// The first multiplies the gradients by `factor`; between passes they hold the update. The last one
   /// changes values[0], and copies what it has changed to the others.
-  void run(std::size_t pass, std::uint64_t updates_done, double factor, TensorRefs gradients,
-           std::span<const TensorRefs> values, BlockSquares& squares);
+  void run(std::size_t pass, BlockRange blocks, std::uint64_t updates_done, double factor,
+           TensorRefs gradients, std::span<const TensorRefs> values, BlockSquares& squares);
 
   std::vector<Piece> state();
   std::size_t stateBytes() const { return state_.size() * sizeof(float); }
@@ -57,7 +62,8 @@ class BlockPasses {
   Loaded load(std::size_t block, TensorRefs gradients, ConstTensorRefs values, bool first_pass);
   void transform(const Pass& pass, std::size_t block, std::uint64_t updates_done, const Loaded& loaded);
   void subtract(std::size_t block, const Loaded& loaded, std::span<const TensorRefs> values);
-  void setNorms(const BlockSquares& squares);
+  void prepare(std::uint64_t updates_done);
+  void setNorms(BlockRange blocks, const BlockSquares& squares);
   std::span<float> stateOf(std::size_t array, std::size_t block);
 
   const Spec parameters_;
@@ -66,6 +72,7 @@ class BlockPasses {
   const BlockRange own_;
   const bool gradients_are_floats_;
   std::vector<Pass> passes_;
+  std::vector<std::size_t> first_block_;  // of each parameter, and the end
   std::vector<std::size_t>
       kept_at_;  // of each block: where its elements begin in what is kept of the own ones
   std::size_t kept_elements_ = 0;
@@ -74,6 +81,7 @@ class BlockPasses {
   std::vector<float> kept_;   // updates between passes, where the gradients are no floats
   std::vector<float> value_;  // of a block, where the parameters are no floats
   std::vector<std::span<float>> state_of_block_;
+  std::vector<std::vector<double>> of_update_;  // of each transform
   double norm_of_all_ = 0;
   std::vector<double> norms_of_updates_;  // by parameter
   std::vector<double> norms_of_values_;

@@ -36,19 +36,25 @@ void scale(const Block& block, double factor) {
 }
 
 Optimizer scaleByRate(LearningRate rate) {
-  return only({.name = "rate", .apply = [rate = std::move(rate)](const Block& block) {
-                 scale(block, rate.at(block.updates_done));
-               }});
+  return only({.name = "rate",
+               .prepare = [rate = std::move(rate)](
+                              std::uint64_t updates_done) { return std::vector{rate.at(updates_done)}; },
+               .apply = [](const Block& block) { scale(block, block.of_update[0]); }});
 }
 
-AdamFactors factorsOf(const AdamOptions& options, std::uint64_t updates_done) {
+/// Of both moments, for all blocks of an update.
+std::vector<double> biasCorrections(const AdamOptions& options, std::uint64_t updates_done) {
   const auto t = static_cast<double>(updates_done + 1);
+  return {1 / (1 - std::pow(options.beta1, t)), 1 / (1 - std::pow(options.beta2, t))};
+}
+
+AdamFactors factorsOf(const AdamOptions& options, std::span<const double> corrections) {
   return {.beta1 = static_cast<float>(options.beta1),
           .beta2 = static_cast<float>(options.beta2),
           .rest1 = static_cast<float>(1 - options.beta1),
           .rest2 = static_cast<float>(1 - options.beta2),
-          .correction1 = static_cast<float>(1 / (1 - std::pow(options.beta1, t))),
-          .correction2 = static_cast<float>(1 / (1 - std::pow(options.beta2, t))),
+          .correction1 = static_cast<float>(corrections[0]),
+          .correction2 = static_cast<float>(corrections[1]),
           .epsilon = static_cast<float>(options.epsilon)};
 }
 
@@ -56,10 +62,14 @@ Optimizer scaleByAdam(const AdamOptions& options, const char* function) {
   checkBelow1(options.beta1, "beta1", function);
   checkBelow1(options.beta2, "beta2", function);
   checkAtLeast0(options.epsilon, "epsilon", function);
-  return only({.name = "adam", .state = {"m", "v"}, .apply = [options](const Block& block) {
-                 kernels().adam(block.update.data(), block.state[0].data(), block.state[1].data(),
-                                block.update.size(), factorsOf(options, block.updates_done));
-               }});
+  return only({.name = "adam",
+               .state = {"m", "v"},
+               .prepare = [options](std::uint64_t done) { return biasCorrections(options, done); },
+               .apply =
+                   [options](const Block& block) {
+                     kernels().adam(block.update.data(), block.state[0].data(), block.state[1].data(),
+                                    block.update.size(), factorsOf(options, block.of_update));
+                   }});
 }
 
 Optimizer scaleByTrustRatio() {

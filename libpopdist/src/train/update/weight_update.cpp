@@ -72,26 +72,54 @@ class WeightUpdate::Impl {
         passes_(parameters_, std::move(optimizer), blocks_, shareOf(self()), areFloats(gradients)),
         squares_{std::vector<double>(blocks_.size()), std::vector<double>(blocks_.size())} {
     if (group_.members > 1) joinGroup();
+    setSharing();
   }
 
   bool apply(FlatTensors& gradients, std::span<FlatTensors> values, double factor) {
     throwIfError(check(gradients, values), "WeightUpdate.apply");
     if (options_.skip_not_finite && !finite(gradients)) return false;
-    refs_.clear();
-    for (FlatTensors& each : values) refs_.push_back(each.refs());
+    takeRefs(values);
     for (std::size_t pass = 0; pass < passes_.count(); ++pass) {
       shareSquares(passes_.normsFor(pass));
-      passes_.run(pass, updates_done, factor, gradients.refs(), refs_, squares_);
+      passes_.run(pass, passes_.all(), updates_done, factor, gradients.refs(), refs_, squares_);
     }
     if (group_.members > 1) gatherValues(values);
     ++updates_done;
     return true;
   }
 
+  bool canUpdateByParameter() const {
+    bool needs_all = options_.skip_not_finite || group_.members > 1;
+    for (std::size_t pass = 0; pass < passes_.count(); ++pass)
+      needs_all = needs_all || passes_.normsFor(pass) == Norms::kOfAll;
+    return !needs_all;
+  }
+
+  void applyTo(std::size_t parameter, FlatTensors& gradients, std::span<FlatTensors> values, double factor) {
+    if (!has_begun_) {  // comparing specs for each parameter would take the square of their number
+      throwIfError(checkByParameter(gradients, values), "WeightUpdate.applyTo");
+      takeRefs(values);
+      has_begun_ = true;
+    }
+    if (parameter >= parameters_.size())
+      throwIfError(pop::invalidArgument("there is no parameter " + std::to_string(parameter) + ", only " +
+                                        std::to_string(parameters_.size())),
+                   "WeightUpdate.applyTo");
+    for (std::size_t pass = 0; pass < passes_.count(); ++pass)
+      passes_.run(pass, passes_.blocksOfParameter(parameter), updates_done, factor, gradients.refs(), refs_,
+                  squares_);
+  }
+
+  void finish() {
+    has_begun_ = false;
+    ++updates_done;
+  }
+
   std::vector<Piece> state() { return passes_.state(); }
   int groups() const { return context_.numInstances() / group_.members; }
   int group() const { return context_.instanceIndex() / group_.members; }
   std::size_t stateBytes() const { return passes_.stateBytes(); }
+  const StateSharing& sharing() const { return sharing_; }
 
   std::uint64_t updates_done = 0;
 
@@ -100,11 +128,17 @@ class WeightUpdate::Impl {
   int self() const { return context_.instanceIndex() - group_.first; }
 
   pop::Status check(const FlatTensors& gradients, std::span<const FlatTensors> values) const;
+  pop::Status checkByParameter(const FlatTensors& gradients, std::span<const FlatTensors> values) const;
+  void takeRefs(std::span<FlatTensors> values) {
+    refs_.clear();
+    for (FlatTensors& each : values) refs_.push_back(each.refs());
+  }
   void joinGroup();
+  void setSharing();
   bool finite(const FlatTensors& gradients);
   void shareSquares(Norms needed);
   void gatherValues(std::span<FlatTensors> values);
-  std::size_t byteOf(const FlatTensors& values, std::size_t block) const;
+  std::size_t byteOf(const Spec& spec, std::size_t block) const;
 
   Context& context_;
   Spec parameters_;
@@ -115,7 +149,9 @@ class WeightUpdate::Impl {
   BlockPasses passes_;
   BlockSquares squares_;
   std::vector<TensorRefs> refs_;
+  bool has_begun_ = false;  // an update parameter by parameter
   std::unique_ptr<Communicator> members_;
+  StateSharing sharing_;
 };
 
 // Every instance takes part in making the communicator of every group.
@@ -128,12 +164,22 @@ void WeightUpdate::Impl::joinGroup() {
   }
 }
 
+void WeightUpdate::Impl::setSharing() {
+  sharing_.replicas = options_.replicas_per_state;
+  for (int instance = 0; instance < context_.numInstances(); ++instance) {
+    const BlockRange share = shareOf(instance % group_.members);
+    sharing_.parts.push_back({byteOf(gradients_, share.begin), byteOf(gradients_, share.end)});
+  }
+}
+
 pop::Status WeightUpdate::Impl::check(const FlatTensors& gradients,
                                       std::span<const FlatTensors> values) const {
-  if (static_cast<int>(values.size()) != context_.numLocalReplicas())
-    return pop::invalidArgument("there are values of " +
-                                pop::counted(static_cast<int>(values.size()), "replica") +
-                                ", and this instance has " + std::to_string(context_.numLocalReplicas()));
+  const int expected = options_.variables_on_host ? 1 : context_.numLocalReplicas();
+  if (static_cast<int>(values.size()) != expected)
+    return pop::invalidArgument(
+        "there are values of " + pop::counted(static_cast<int>(values.size()), "replica") +
+        (options_.variables_on_host ? ", and the host has " : ", and this instance has ") +
+        std::to_string(expected));
   for (const FlatTensors& each : values) {
     if (each.spec() != parameters_)
       return pop::invalidArgument("the values are " + textOf(each.spec()) + ", the parameters " +
@@ -143,6 +189,14 @@ pop::Status WeightUpdate::Impl::check(const FlatTensors& gradients,
     return pop::invalidArgument("the gradients are " + textOf(gradients.spec()) + ", expected " +
                                 textOf(gradients_));
   return pop::Status();
+}
+
+pop::Status WeightUpdate::Impl::checkByParameter(const FlatTensors& gradients,
+                                                 std::span<const FlatTensors> values) const {
+  if (!canUpdateByParameter())
+    return {pop::Code::kFailedPrecondition,
+            "this update needs all gradients at once (canUpdateByParameter): call apply()"};
+  return check(gradients, values);
 }
 
 // Other groups have the same gradients and decide alike.
@@ -166,10 +220,10 @@ void WeightUpdate::Impl::gatherValues(std::span<FlatTensors> values) {
   FlatTensors& first = values.front();
   std::vector<std::size_t> counts;
   for (int member = 0; member < group_.members; ++member)
-    counts.push_back(byteOf(first, shareOf(member).end) - byteOf(first, shareOf(member).begin));
+    counts.push_back(byteOf(parameters_, shareOf(member).end) - byteOf(parameters_, shareOf(member).begin));
   members_->allGather(nullptr, first.bytes().data(), counts, Type::kUint8);
-  const std::size_t begin = byteOf(first, shareOf(self()).begin);
-  const std::size_t end = byteOf(first, shareOf(self()).end);
+  const std::size_t begin = byteOf(parameters_, shareOf(self()).begin);
+  const std::size_t end = byteOf(parameters_, shareOf(self()).end);
   const std::byte* const from = first.bytes().data();
   for (FlatTensors& other : values.subspan(1)) {  // which have this instance's part already
     std::copy(from, from + begin, other.bytes().data());
@@ -177,13 +231,11 @@ void WeightUpdate::Impl::gatherValues(std::span<FlatTensors> values) {
   }
 }
 
-std::size_t WeightUpdate::Impl::byteOf(const FlatTensors& values, std::size_t block) const {
-  if (block == 0) return 0;
-  if (block == blocks_.size()) return values.bytes().size();
+std::size_t WeightUpdate::Impl::byteOf(const Spec& spec, std::size_t block) const {
+  if (block == blocks_.size()) return FlatTensors::bytesOf(spec);
   const BlockPlace& place = blocks_[block];
-  const std::byte* const tensor = values.refs().data()[place.parameter];
-  return static_cast<std::size_t>(tensor - values.bytes().data()) +
-         place.first * sizeOf(parameters_[place.parameter].type);
+  return FlatTensors::bytesOf(std::span(spec).first(place.parameter)) +
+         place.first * sizeOf(spec[place.parameter].type);
 }
 
 WeightUpdate::WeightUpdate(Context& context, Spec parameters, const Spec& gradients, Optimizer optimizer,
@@ -201,6 +253,19 @@ WeightUpdate& WeightUpdate::operator=(WeightUpdate&&) noexcept = default;
 
 bool WeightUpdate::apply(FlatTensors& gradients, std::span<FlatTensors> values, double factor) {
   return impl_->apply(gradients, values, factor);
+}
+const StateSharing& WeightUpdate::sharing() const {
+  return impl_->sharing();
+}
+bool WeightUpdate::canUpdateByParameter() const {
+  return impl_->canUpdateByParameter();
+}
+void WeightUpdate::applyTo(std::size_t parameter, FlatTensors& gradients, std::span<FlatTensors> values,
+                           double factor) {
+  impl_->applyTo(parameter, gradients, values, factor);
+}
+void WeightUpdate::finish() {
+  impl_->finish();
 }
 std::uint64_t WeightUpdate::updatesDone() const {
   return impl_->updates_done;

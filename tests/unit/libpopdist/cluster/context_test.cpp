@@ -9,7 +9,7 @@
 
 #include "popdist/cluster_resolver.hpp"
 #include "tests/testing/error_code_of.h"
-#include "tests/testing/free_ports.h"
+#include "tests/testing/free_port.h"
 #include "tests/testing/thread_group.h"
 
 namespace popdist::train {

@@ -34,6 +34,14 @@ TEST(DataOptions, OfBenchmark) {
   EXPECT_FALSE(parsed.options.benchmark.do_memcpy);
 }
 
+TEST(DataOptions, OfLatency) {
+  const Parsed parsed = parse({"benchmark", "--npy", "x=a.npy", "--latency", "--elements", "9"});
+  ASSERT_EQ(parsed.exit_code, std::nullopt) << parsed.text;
+  EXPECT_EQ(parsed.options.npy.at(0).tensor, "x");
+  EXPECT_TRUE(parsed.options.of_latency);
+  EXPECT_EQ(parsed.options.benchmark.elements_per_epoch, 9);
+}
+
 TEST(DataOptions, OfCompareTakesTheCommandAsItIs) {
   const Parsed parsed =
       parse({"compare", "--replicas", "1,4", "--", "poprun", "--num-instances", "2", "train", "--x"});
@@ -44,11 +52,14 @@ TEST(DataOptions, OfCompareTakesTheCommandAsItIs) {
 
 TEST(DataOptions, MistakesAreNamed) {
   expectMistake({}, "subcommand");
-  expectMistake({"benchmark"}, "either --idx files or a --records file");
+  expectMistake({"benchmark"}, "either --idx files, --npy files or a --records file");
   expectMistake({"benchmark", "--idx", "a=b", "--records", "c"}, "either");
   expectMistake({"benchmark", "--idx", "file.gz"}, "--idx file.gz is not NAME=FILE");
   expectMistake({"benchmark", "--records", "c", "--threads", "65"}, "65");
-  expectMistake({"records", "out"}, "records needs --idx");
+  expectMistake({"benchmark", "--idx", "a=b", "--npy", "a=c"}, "either");
+  expectMistake({"benchmark", "--npy", "a="}, "--npy a= is not NAME=FILE");
+  expectMistake({"benchmark", "--npy", "a=b", "--latency", "--batch", "2"}, "leave --infeed and --batch out");
+  expectMistake({"records", "out"}, "records needs either --idx");
   expectMistake({"compare", "--replicas", "2", "--", "./train"}, "begins with poprun, not with train");
   expectMistake({"compare"}, "compare needs a command");
   expectMistake({"benchmark", "--records", "c", "--", "true"}, "only compare takes a command");

@@ -2,8 +2,11 @@
 // Files of records: what was written is read, and damage is named.
 #include "libpopdist/src/io/formats/records.h"
 
+#include <atomic>
 #include <cstdio>
 #include <fstream>
+#include <new>
+#include <thread>
 
 #include "tests/testing/temp_dir.h"
 #include "tests/unit/libpopdist/io/datasets.h"
@@ -44,6 +47,75 @@ TEST(Records, DatasetWithoutEndIsRefused) {
   expectError([&] { writeRecords(counting(3).repeat(), dir / "data"); }, ErrorCode::kInvalidArgument,
               "no end");
   EXPECT_FALSE(std::filesystem::exists(dir / "data.partial"));
+}
+
+Spec oneByte() {
+  return {{"x", Type::kUint8, {}}};
+}
+
+pop::Status append(RecordWriter& writer, char value) {
+  const auto* byte = reinterpret_cast<const std::byte*>(&value);
+  return writer.append(&byte);
+}
+
+TEST(RecordWriter, OneAtATimeMakesAFile) {
+  const TempDir dir;
+  const std::string path = dir / "data";
+  auto first = RecordWriter::create(path, oneByte());
+  ASSERT_TRUE(first.ok()) << first.status().message();
+  const auto second = RecordWriter::create(path, oneByte());
+  EXPECT_EQ(second.code(), pop::Code::kUnavailable);
+  EXPECT_THAT(second.status().message(), ::testing::HasSubstr(path));
+  EXPECT_TRUE(RecordWriter::create(dir / "other", oneByte()).ok());
+  EXPECT_TRUE(append(*first, 'a').ok());
+  EXPECT_TRUE(first->finish().ok());
+  EXPECT_EQ(Dataset::records(path).size(), 1U);
+  // The name is free again, also while the one before still lives.
+  EXPECT_TRUE(RecordWriter::create(path, oneByte()).ok());
+}
+
+TEST(RecordWriter, WritersInThreadsMakeOneWholeFileOrSayThatAnotherIsAtIt) {
+  const TempDir dir;
+  const auto path = dir / "data";
+  std::atomic<int> written{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 20; ++round) {
+        try {
+          writeRecords(counting(2000), path);
+          ++written;
+        } catch (const popdist_error& error) {
+          EXPECT_EQ(error.code(), ErrorCode::kUnavailable) << error.what();
+          continue;
+        }
+        EXPECT_EQ(Dataset::records(path).size(), 2000U);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(written, 0);
+  EXPECT_FALSE(std::filesystem::exists(dir / "data.partial"));
+}
+
+TEST(RecordWriter, LeavesNothingWhenItFails) {
+  const TempDir dir;
+  std::filesystem::create_directories(dir / "data/taken");
+  EXPECT_THROW(writeRecords(counting(3), dir / "data"), popdist_error);
+  const auto fail = [](std::uint64_t index) {
+    if (index == 2) throw std::bad_alloc();
+  };
+  EXPECT_THROW(writeRecords(counting(3, fail), dir / "other"), std::bad_alloc);
+  EXPECT_FALSE(std::filesystem::exists(dir / "data.partial"));
+  EXPECT_FALSE(std::filesystem::exists(dir / "other.partial"));
+  EXPECT_FALSE(std::filesystem::exists(dir / "other"));
+}
+
+TEST(RecordWriter, UsesAgainWhatAKilledOneHasLeft) {
+  const TempDir dir;
+  std::ofstream(dir / "data.partial") << std::string(100'000, 'x');
+  writeRecords(counting(10), dir / "data");
+  EXPECT_EQ(passOf(Dataset::records(dir / "data")), upTo(10));
 }
 
 TEST(Records, DamagedFilesAreNamed) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "libpopdist/src/plan/plan.h"
 #include "libpopdist/src/pod/model/replica_layout.h"
@@ -16,5 +17,17 @@ namespace popdist::pod::gcl {
 /// each domain. The order of summation depends on (layout, count) alone: not on instances, hosts or
 /// transports. O(replicas) steps.
 plan::Plan planDeviceAllReduce(const ReplicaLayout& layout, int replica, std::size_t count);
+
+/// What a replica needs of a sum.
+struct Need {
+  int replica = 0;
+  plan::Range elements;
+};
+
+/// The sums of planDeviceAllReduce, bit by bit, only where they are needed: `needs`, one for a replica at
+/// most, the same in all plans. Its phases until each element has been summed somewhere, which is 1/replicas
+/// of them on each replica; then these go straight to those that need them.
+plan::Plan planDeviceReduceScatter(const ReplicaLayout& layout, int replica, std::size_t count,
+                                   std::span<const Need> needs);
 
 }  // namespace popdist::pod::gcl

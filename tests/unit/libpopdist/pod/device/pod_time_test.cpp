@@ -126,6 +126,48 @@ TEST(PodTime, DoesNotRunBackwardsOrOver) {
   });
 }
 
+// A reduce-scatter and an all-gather of all replicas are what an all-reduce consists of.
+TEST(PodTime, CountsWhatReplicasThatShareExchange) {
+  timeOf({.replicas_of_instance = {2, 2}}, [](Pod& pod) {
+    constexpr std::size_t kCount = 4000;
+    sum(pod, kCount);
+    const SimulatedTime all_reduce = pod.times().all_reduce;
+    EXPECT_EQ(pod.time(), all_reduce);
+    std::vector<std::vector<float>> memory(2, std::vector<float>(kCount));
+    std::vector<void*> tensors{memory[0].data(), memory[1].data()};
+    const std::vector<Pod::Part> parts{{0, kCount / 2}, {kCount / 2, kCount / 2}};
+    pod.reduceScatterSum(tensors, kCount, Type::kFloat, parts, 4);
+    const SimulatedTime scattered = pod.times().reduce_scatter;
+    EXPECT_LT(scattered, all_reduce);
+    pod.advanceAllGather(kCount * sizeof(float), 4);
+    EXPECT_EQ(scattered + pod.times().all_gather, all_reduce);
+    EXPECT_EQ(pod.collectiveTime(), 2 * all_reduce);
+    pod.reduceScatterSum(tensors, kCount, Type::kFloat, parts, 1);  // nobody shares: an all-reduce
+    EXPECT_EQ(pod.times().all_reduce, 2 * all_reduce);
+    pod.advanceAllGather(kCount * sizeof(float), 1);
+    EXPECT_EQ(pod.collectiveTime(), 3 * all_reduce);
+  });
+}
+
+TEST(PodTime, CountsCollectivesOfGroupsAndStreaming) {
+  timeOf({.replicas_of_instance = {2, 2}}, [](Pod& pod) {
+    pod.advanceAllReduce(256, 2);
+    const SimulatedTime pairs = pod.times().all_reduce;
+    EXPECT_GT(pairs.count(), 0);
+    pod.advanceAllReduce(256, 4);
+    EXPECT_GT(pod.times().all_reduce, 2 * pairs);
+    const SimulatedTime collectives = pod.collectiveTime();
+    pod.advanceStreaming(SimulatedTime(77));
+    EXPECT_EQ(pod.times().streaming.count(), 77);
+    EXPECT_EQ(pod.collectiveTime(), collectives);
+    EXPECT_EQ(pod.time(), collectives + SimulatedTime(77));
+    EXPECT_THROW(pod.advanceStreaming(SimulatedTime(-1)), popdist_error);
+    EXPECT_THROW(pod.advanceAllGather(256, 3), popdist_error);
+    EXPECT_THROW(pod.advanceAllReduce(256, 0), popdist_error);
+    EXPECT_EQ(pod.time(), collectives + SimulatedTime(77));
+  });
+}
+
 std::chrono::nanoseconds computedByThisThread() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

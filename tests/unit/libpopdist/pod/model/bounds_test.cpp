@@ -70,5 +70,26 @@ TEST(LowerBound, OfWholePodsIsWhatTheGwLinksCarry) {
   EXPECT_EQ(allReduceLowerBound(layoutOn("pod16", 1), 1'000'000), Picoseconds(0));
 }
 
+TEST(AllReduceEstimate, IsTheTensorTwiceAndAPartOfItBetweenPods) {
+  const ReplicaLayout one = layoutOn("pod16", 16);
+  const auto rail = one.spec.links.rail_bytes_per_s;
+  EXPECT_EQ(allReduceEstimate(one, 1'600'000), 2 * transferTime(1'600'000, rail));
+  EXPECT_EQ(allReduceEstimate(layoutOn("pod16", 4, 4), 1'600'000), 2 * transferTime(400'000, rail));
+  const ReplicaLayout two = layoutOn("pod128", 128);
+  EXPECT_EQ(allReduceEstimate(two, 12'800'000),
+            2 * transferTime(12'800'000, rail) + transferTime(100'000, two.spec.links.gw_link_bytes_per_s));
+  EXPECT_EQ(allReduceEstimate(layoutOn("pod16", 1), 1'600'000), Picoseconds(0));
+}
+
+// What rounds cost is small beside a tensor that is long enough.
+TEST(AllReduceEstimate, IsWhatTheClockComesTo) {
+  const ReplicaLayout layout = layoutOn("pod16", 16);
+  constexpr std::size_t kCount = 256 << 20;
+  const double estimate =
+      std::chrono::duration<double>(allReduceEstimate(layout, kCount * kFloatBytes)).count();
+  const double clock = std::chrono::duration<double>(allReduceTime(layout, kCount)).count();
+  EXPECT_NEAR(clock / estimate, 15.0 / 16, 0.01);
+}
+
 }  // namespace
 }  // namespace popdist::pod

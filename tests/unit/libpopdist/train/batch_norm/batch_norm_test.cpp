@@ -8,6 +8,7 @@
 #include <limits>
 #include <tuple>
 
+#include "popdist/strategy.hpp"
 #include "tests/unit/libpopdist/train/batch_norm/batch_norm_job.h"
 
 namespace popdist::train::testing {
@@ -237,6 +238,30 @@ TEST(BatchNorm, AveragesTheStatisticsOfAllGroups) {
         EXPECT_EQ(layer.runningMean(local)[0], 0.5F);
         EXPECT_EQ(layer.runningVariance(local)[0], 3.0F);
       }
+    });
+  }
+}
+
+// Forwards and backwards an all-reduce of two floats a channel, among each pair.
+TEST(BatchNorm, ThePodsClockCountsItsCollectives) {
+  for (const int span : {1, 2}) {
+    popdist::testing::ThreadGroup group({.replicas_of_instance = {1, 1, 2}});
+    group.run([span](Context& context) {
+      PopDistStrategy strategy(context);
+      testing::Job job = testing::jobOf({4, 4, 4, 4}, span, false);
+      BatchNorm norm(strategy, job.options);
+      const std::span<testing::Replica> local =
+          std::span(job.replicas)
+              .subspan(static_cast<std::size_t>(strategy.firstReplica()),
+                       static_cast<std::size_t>(strategy.numLocalReplicas()));
+      norm.forward(testing::forwardOf(job, local));
+      const SimulatedTime forward = strategy.pod().time();
+      norm.backward(testing::backwardOf(job, local));
+      EXPECT_EQ(strategy.pod().time(), 2 * forward);
+      EXPECT_EQ(strategy.pod().times().all_reduce, 2 * forward);
+      Pod pod(context);
+      pod.advanceAllReduce(2 * testing::kChannels * sizeof(float), 2);
+      EXPECT_EQ(forward, span == 1 ? SimulatedTime(0) : pod.time());
     });
   }
 }

@@ -93,6 +93,27 @@ TEST(MemoryPlan, OffloadsWhatOnlyUpdatesUse) {
             ErrorCode::kInvalidArgument);
 }
 
+TEST(MemoryPlan, KeepsTheOptimizersStateOnTheHostIfTheVariablesAreThere) {
+  for (const int micro_batches : {1, 4}) {
+    const MemoryPlan plan = planMemory(ofElements(1000), adam({}),
+                                       {.accumulation = {.count = micro_batches}, .variables_on_host = true});
+    for (const char* const row : {"adam.m", "adam.v"}) {
+      EXPECT_EQ(rowOf(plan, row).in_processor, 0U);
+      EXPECT_EQ(rowOf(plan, row).streaming, 0U);
+      EXPECT_EQ(rowOf(plan, row).host, 4000U);
+    }
+    EXPECT_EQ(rowOf(plan, "parameters").in_processor, 4000U);  // a copy
+    EXPECT_EQ(plan.host, 12'000U);
+    EXPECT_EQ(plan.streamed_per_update, 0U);
+    EXPECT_THAT(plan.text(), ::testing::HasSubstr("once for an instance: 12.0 kB"));
+  }
+  EXPECT_EQ(errorCodeOf([] {
+              planMemory(ofElements(1000), adam({}),
+                         {.offload_weight_update_variables = Offload::kOn, .variables_on_host = true});
+            }),
+            ErrorCode::kInvalidArgument);
+}
+
 TEST(MemoryPlan, GrowsWithTheReplicas) {
   const auto bytes = [](int replicas) {
     return planMemory(ofElements(10), sgd(1), {.replicas = replicas}).in_processor;

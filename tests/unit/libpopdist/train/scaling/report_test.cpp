@@ -19,6 +19,21 @@ TEST(ScalingReport, NamesBothLaws) {
   EXPECT_NE(text.find("no latency"), std::string::npos);
 }
 
+TEST(ScalingReport, PutsThePodsEstimateBesideTheMeasuredExchange) {
+  std::vector<Row> rows = kRows;
+  EXPECT_EQ(reportMarkdown(analyse(rows)).find("estimate"), std::string::npos) << "no row has a Pod";
+  for (Row& row : rows) row.pod = {.collectives = 0.006, .all_reduce_estimate = 0.002};
+  const std::string text = reportMarkdown(analyse(rows));
+  const std::size_t table = text.find("## Exchange of an update on the Pod");
+  ASSERT_NE(table, std::string::npos);
+  EXPECT_NE(text.find("20.0 us |   60.0 us", table), std::string::npos) << text.substr(table);
+  const Result<JsonValue> json = parseJson(reportJson(analyse(rows)));
+  ASSERT_TRUE(json.ok()) << json.status().message();
+  const JsonValue& last = json.value().find("replicas")->array()->back();
+  EXPECT_NEAR(*last.find("pod_all_reduce_estimate_seconds")->number(), 2e-5, 1e-12);
+  EXPECT_NEAR(*last.find("pod_exchange_seconds")->number(), 6e-5, 1e-12);
+}
+
 TEST(ScalingReport, CellsOfATableStandBelowEachOther) {
   const std::string text = reportMarkdown(analyse(kRows));
   std::size_t width = 0;  // of the table that the line is in

@@ -74,6 +74,41 @@ TEST(Simulate, CopiesAndSyncsComeOnTop) {
   EXPECT_EQ(total({.stages = {times}}), 16 * 4 * 3000) << "nothing leaves the IPU";
 }
 
+TEST(Simulate, LoadsAndStoresTakeTimeOfTheirOwnUnlessIoTilesOverlapThem) {
+  ScheduleOptions options = optionsOf(ScheduleKind::kGrouped, 4, 16);
+  SimulationOptions times{.stages = {{SimulatedTime(1000), SimulatedTime(2000)}},
+                          .update = SimulatedTime(500)};
+  const std::int64_t without = simulate(Schedule(options), times).total.count();
+  times.load = SimulatedTime(300);
+  times.store = SimulatedTime(40);
+  const Simulation one_after_the_other = simulate(Schedule(options), times);
+  EXPECT_EQ(one_after_the_other.io.count(), 16 * 340);
+  EXPECT_EQ(one_after_the_other.total.count(), without + 16 * 340);
+  options.overlap_io = true;
+  const Simulation overlapped = simulate(Schedule(options), times);
+  EXPECT_EQ(overlapped.io.count(), 300) << "the first load has nothing to hide behind";
+  EXPECT_EQ(overlapped.total.count(), without + 300);
+}
+
+// Four timesteps of forwards alone hide 1,000 of a load, the twelve that follow 3,000.
+TEST(Simulate, OfALoadThatIsTooLongOnlyARestIsWaitedFor) {
+  ScheduleOptions options = optionsOf(ScheduleKind::kGrouped, 4, 16);
+  options.overlap_io = true;
+  const SimulationOptions times{.stages = {{SimulatedTime(1000), SimulatedTime(2000)}},
+                                .load = SimulatedTime(1600)};
+  EXPECT_EQ(simulate(Schedule(options), times).io.count(), 1600 + 4 * 600);
+}
+
+TEST(Simulate, EvaluationsStoreAfterTheLastTimestep) {
+  ScheduleOptions options = optionsOf(ScheduleKind::kGrouped, 4, 16);
+  options.training = false;
+  options.overlap_io = true;
+  const SimulationOptions times{.stages = {{SimulatedTime(1000), SimulatedTime(2000)}},
+                                .load = SimulatedTime(100),
+                                .store = SimulatedTime(70)};
+  EXPECT_EQ(simulate(Schedule(options), times).total.count(), 100 + 19 * 1000 + 70);
+}
+
 TEST(Simulate, ActionsFollowEachOtherOnTheirIpu) {
   for (const ScheduleKind kind : kKinds) {
     const Schedule schedule(optionsOf(kind, 4, 16));

@@ -36,6 +36,13 @@ struct How {
   int replicas_per_state = 1;
 };
 
+std::unique_ptr<Strategy> strategyOf(const std::string& name, Context& context) {
+  if (name == "multiworkerOnHost")
+    return std::make_unique<IpuMultiWorkerStrategy>(context,
+                                                    IpuMultiWorkerOptions{.variables_on_host = true});
+  return strategyNamed(name, context);
+}
+
 /// The program. Every replica of every instance must end with the same weights.
 Outcome train(const std::string& strategy_name, const std::vector<int>& replicas_of_instance,
               const How& how = {}) {
@@ -43,7 +50,7 @@ Outcome train(const std::string& strategy_name, const std::vector<int>& replicas
   std::mutex mutex;
   std::vector<Outcome> outcomes;
   group.run([&](Context& context) {
-    const std::unique_ptr<Strategy> strategy = strategyNamed(strategy_name, context);
+    const std::unique_ptr<Strategy> strategy = strategyOf(strategy_name, context);
     const std::size_t micro_batch =
         kGlobalBatch / static_cast<std::size_t>(strategy->numReplicas() * how.accumulation);
     float divisor = kGlobalBatch;
@@ -139,7 +146,7 @@ const std::vector<std::vector<int>> kSplits{{1}, {4}, {1, 1}, {2, 2}, {1, 1, 1, 
 
 std::vector<Case> everyCase() {
   std::vector<Case> cases;
-  for (const char* name : {"popdist", "multiworker", "horovod", "hpu", "single"}) {
+  for (const char* name : {"popdist", "multiworker", "multiworkerOnHost", "horovod", "hpu", "single"}) {
     for (const std::vector<int>& instances : kSplits) {
       const bool several_replicas = replicasOf(instances) > static_cast<int>(instances.size());
       if (name == std::string("single") && instances.size() > 1) continue;
@@ -192,6 +199,18 @@ TEST(PopDistStrategy, GivesTheSameBitsForEverySplitOverInstances) {
   const Outcome one = train("popdist", {4});
   for (const std::vector<int>& split : {std::vector<int>{2, 2}, std::vector<int>{1, 1, 1, 1}})
     EXPECT_THAT(train("popdist", split).weights, ::testing::ElementsAreArray(one.weights));
+}
+
+// Each replica gets its part of the sums alone; and the parameters' parts are gathered.
+TEST(PopDistStrategy, GivesTheSameBitsHoweverTheStateIsShared) {
+  const Outcome one = train("popdist", {8});
+  for (const int shared : {1, 2, 4, 8}) {
+    for (const std::vector<int>& split :
+         {std::vector<int>{8}, std::vector<int>{4, 4}, std::vector<int>{2, 2, 2, 2}, std::vector<int>(8, 1)})
+      EXPECT_THAT(train("popdist", split, {.replicas_per_state = shared}).weights,
+                  ::testing::ElementsAreArray(one.weights))
+          << shared << " replicas share, of " << split.size() << " instances";
+  }
 }
 
 TEST(Strategies, RefuseWhatTheyCannotDo) {

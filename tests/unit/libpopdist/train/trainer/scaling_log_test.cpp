@@ -11,6 +11,7 @@
 #include "libpopdist/src/train/scaling/row.h"
 #include "popdist/trainer.hpp"
 #include "tests/testing/temp_dir.h"
+#include "tests/testing/thread_group.h"
 #include "tests/unit/libpopdist/train/regression.h"
 
 namespace popdist::train {
@@ -100,6 +101,28 @@ TEST_F(ScalingLogTest, SaysOnStderrWhyItCannot) {
   const std::string said = ::testing::internal::GetCapturedStderr();
   EXPECT_NE(said.find(path + "/no/log"), std::string::npos) << said;
   EXPECT_NE(said.find("POPDIST_SCALING_LOG"), std::string::npos) << said;
+}
+
+TEST_F(ScalingLogTest, HasTheTimesOfAPod) {
+  popdist::testing::ThreadGroup group({.replicas_of_instance = {2, 2}});
+  SimulatedTime collectives{0};
+  SimulatedTime estimate{0};
+  group.run([&](Context& of_thread) {
+    PopDistStrategy pods(of_thread);
+    Trainer trainer(pods, regression::parameters(),
+                    [](const MicroBatch& batch) { regression::addGradients(batch, 1); }, sgd(0.01),
+                    {.metrics = {"loss"}});
+    io::Infeed infeed = regression::feed(of_thread, 2);
+    trainer.run(infeed, 3);
+    if (of_thread.instanceIndex() != 0) return;
+    collectives = pods.pod().collectiveTime();
+    estimate = pods.pod().allReduceEstimate(128);  // two tensors of a line each
+  });
+  ASSERT_EQ(rows().size(), 1U);
+  const auto seconds = [](SimulatedTime time) { return std::chrono::duration<double>(time).count(); };
+  EXPECT_DOUBLE_EQ(rows()[0].pod.collectives, seconds(collectives));
+  EXPECT_DOUBLE_EQ(rows()[0].pod.all_reduce_estimate, 3 * seconds(estimate));
+  EXPECT_GT(rows()[0].pod.collectives, rows()[0].pod.all_reduce_estimate);
 }
 
 }  // namespace

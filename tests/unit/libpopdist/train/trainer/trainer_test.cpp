@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/testing/error_code_of.h"
+#include "tests/testing/thread_group.h"
 #include "tests/unit/libpopdist/train/regression.h"
 
 namespace popdist::train {
@@ -125,6 +126,68 @@ TEST_F(TrainerTest, NamesMetricsThatThereAre) {
   io::Infeed infeed = regression::feed(context, 8);
   const Progress progress = trainer.run(infeed, 1);
   EXPECT_EQ(errorCodeOf([&] { progress.sum("accuracy"); }), ErrorCode::kNotFound);
+}
+
+/// Of a Pod's clock, after `updates` updates of adam on 2 replicas with 2 micro-batches each.
+Pod::Times podTimes(const MemoryPlanOptions& memory, std::uint64_t updates, int replicas_per_state = 2) {
+  Pod::Times times;
+  popdist::testing::ThreadGroup group({.replicas_of_instance = {1, 1}});
+  group.run([&](Context& of_thread) {
+    PopDistStrategy pods(of_thread);
+    Parameters parameters = regression::parameters();
+    parameters.add("large", {1000, 100});
+    Trainer trainer(pods, parameters, [](const MicroBatch& batch) { regression::addGradients(batch, 1); },
+                    adam({}),
+                    {.accumulation = {.count = 2},
+                     .replicas_per_optimizer_state = replicas_per_state,
+                     .metrics = {"loss"},
+                     .memory = memory});
+    trainer.initialise(1);
+    io::Infeed infeed = regression::feed(of_thread, 2);
+    trainer.run(infeed, updates);
+    const Pod::Times after = pods.pod().times();
+    io::Infeed test = regression::feed(of_thread, 2);
+    trainer.evaluate(test);
+    EXPECT_EQ(pods.pod().times().streaming, after.streaming) << "an evaluation touches no state";
+    if (after.streaming.count() > 0) {
+      // Two moments in parts, in and out; tensors below 128 bytes a part stay.
+      EXPECT_EQ(trainer.memoryPlan().streamed_per_update,
+                2U * 2 * 100'000 * 4 / static_cast<unsigned>(replicas_per_state));
+    }
+    if (of_thread.instanceIndex() == 0) times = after;
+  });
+  return times;
+}
+
+TEST(TrainerOnAPod, StreamsOffloadedStateInEachUpdate) {
+  const Pod::Times one = podTimes({.streaming_bytes_per_s = 1'000'000'000}, 1);
+  EXPECT_EQ(one.streaming, std::chrono::microseconds(800)) << "auto: gradients are accumulated";
+  EXPECT_EQ(podTimes({.streaming_bytes_per_s = 1'000'000'000}, 3).streaming, 3 * one.streaming);
+  const Offload on = Offload::kOn;
+  EXPECT_GT(podTimes({.offload_weight_update_variables = on}, 1, 1).streaming,
+            podTimes({.offload_weight_update_variables = on}, 1, 2).streaming);
+  EXPECT_EQ(podTimes({.offload_weight_update_variables = Offload::kOff}, 1).streaming.count(), 0);
+  EXPECT_EQ(podTimes({.remote_buffers = false}, 1).streaming.count(), 0);
+}
+
+TEST(TrainerOnAPod, CountsWhatSharingExchanges) {
+  const Pod::Times shared = podTimes({}, 1);
+  EXPECT_GT(shared.reduce_scatter.count(), 0);
+  EXPECT_GT(shared.all_gather.count(), 0);
+  EXPECT_EQ(shared.all_reduce.count(), 0);
+  const Pod::Times each = podTimes({}, 1, 1);
+  EXPECT_EQ(each.all_reduce, shared.reduce_scatter + shared.all_gather);
+  EXPECT_EQ(each.all_gather.count(), 0);
+}
+
+TEST_F(TrainerTest, OffloadWithoutRemoteBuffersNamesTheKnob) {
+  try {
+    make({.memory = {.offload_weight_update_variables = Offload::kOn, .remote_buffers = false}});
+    FAIL() << "accepted";
+  } catch (const popdist_error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("offload_weight_update_variables"));
+  }
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "popdist/strategy.hpp"
 #include "tests/testing/error_code_of.h"
 #include "tests/testing/thread_group.h"
 
@@ -24,6 +25,7 @@ using popdist::testing::ThreadGroup;
 
 const Spec kModel{{"a", Type::kFloat, {5}}, {"b", Type::kFloat, {3, 4100}}, {"c", Type::kFloat, {70, 100}}};
 const Spec kHalves{{"a", Type::kHalf, {5}}, {"b", Type::kHalf, {3, 4100}}, {"c", Type::kBfloat16, {70, 100}}};
+const Spec kMixed{{"a", Type::kFloat, {5}}, {"b", Type::kHalf, {3, 4100}}, {"c", Type::kFloat, {70, 100}}};
 
 Optimizer everything() {
   return chain(clipByGlobalNorm(10), lamb({.rate = 0.01, .weight_decay = 0.1}));
@@ -90,6 +92,63 @@ TEST(WeightUpdate, GivesTheSameBitsHoweverTheStateIsShared) {
   EXPECT_TRUE(train({1, 1, 1, 1}, 4, kModel, everything()) == alone);
   EXPECT_TRUE(train({2, 2}, 4, kModel, everything()) == alone);
   EXPECT_TRUE(train({1, 1, 1}, 3, kModel, everything()) == alone);
+}
+
+/// The same, with the Pod's sums of gradients that are others on each replica.
+std::string trainOnPod(const std::vector<int>& replicas_of_instance, int replicas_per_state) {
+  ThreadGroup group({.replicas_of_instance = replicas_of_instance});
+  std::mutex mutex;
+  std::vector<std::string> results;
+  group.run([&](Context& context) {
+    PopDistStrategy strategy(context);
+    std::vector<FlatTensors> gradients = replicas(context, kMixed);
+    std::vector<FlatTensors> values = replicas(context, kModel);
+    WeightUpdate update(context, kModel, kMixed, castGradients(everything()),
+                        {.replicas_per_state = replicas_per_state});
+    const auto reduction = strategy.reductionOfParts(gradients, update.sharing());
+    for (int step = 1; step <= 3; ++step) {
+      for (std::size_t local = 0; local < gradients.size(); ++local)
+        set(gradients[local], 10 * step + strategy.firstReplica() + static_cast<int>(local));
+      reduction->wait();
+      ASSERT_TRUE(update.apply(gradients.front(), values, 0.25));
+    }
+    const std::lock_guard lock(mutex);
+    for (FlatTensors& each : values) results.push_back(bytesOf(each));
+  });
+  for (const std::string& each : results) EXPECT_TRUE(each == results.front());
+  return results.front();
+}
+
+TEST(WeightUpdate, GivesTheSameBitsFromPartsOfThePodsSums) {
+  const std::string alone = trainOnPod({8}, 1);
+  for (const int shared : {1, 2, 4, 8}) {
+    EXPECT_TRUE(trainOnPod({8}, shared) == alone) << shared;
+    EXPECT_TRUE(trainOnPod({4, 4}, shared) == alone) << shared;
+    EXPECT_TRUE(trainOnPod({2, 2, 2, 2}, shared) == alone) << shared;
+  }
+}
+
+TEST(WeightUpdate, PreparesATransformOnceForAllBlocks) {
+  Context& context = Context::fromEnvironment();
+  FlatTensors gradients(context, kModel);
+  std::vector<FlatTensors> values = replicas(context, kModel);
+  std::vector<std::uint64_t> prepared;
+  int blocks = 0;
+  const Transform counting{.name = "counting",
+                           .prepare =
+                               [&](std::uint64_t done) {
+                                 prepared.push_back(done);
+                                 return std::vector{static_cast<double>(done) + 0.5};
+                               },
+                           .apply =
+                               [&](const Block& block) {
+                                 ++blocks;
+                                 EXPECT_EQ(block.of_update[0], static_cast<double>(block.updates_done) + 0.5);
+                               }};
+  WeightUpdate update(context, kModel, kModel, chain(clipByGlobalNorm(1), Optimizer{{counting}}, sgd(1)));
+  for (int i = 0; i < 3; ++i) update.apply(gradients, values);
+  EXPECT_THAT(prepared, ::testing::ElementsAre(0U, 1U, 2U));
+  EXPECT_EQ(blocks, 3 * 7);
 }
 
 TEST(WeightUpdate, ChangesParametersOf16BitsByGradientsOfFloats) {

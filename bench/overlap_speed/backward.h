@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A backward pass of calibrated layers whose gradients are reduced between instances: after it, or while it
+// goes on.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "popdist/context.hpp"
+#include "popdist/fused.hpp"
+
+namespace pop::bench {
+
+/// Who computes the layers, as the host's cores see it.
+enum class Computes { kDevice, kHost };
+const char* nameOf(Computes computes);
+
+struct BackwardSetting {
+  std::string name;
+  int layers = 8;
+  std::size_t layer_bytes = std::size_t{4} << 20;  ///< of gradients
+  double layer_ms = 40;
+  /// kDevice: the host's thread waits for the layer. kHost: it computes.
+  Computes computes = Computes::kDevice;
+  popdist::FusionOptions fusion{};
+  /// Adam, on the host, belongs to the reduction: after it, or of each gradient as it is reduced.
+  bool updates = false;
+  int rounds = 9;
+};
+
+/// Seconds of one round, of the slower instance.
+struct BackwardTimes {
+  double compute = 0;    ///< alone
+  double reduction = 0;  ///< of all gradients, alone
+  double without = 0;    ///< one after the other
+  double with = 0;       ///< each gradient as soon as it is there
+
+  /// What a reduction can hide behind at most: it cannot begin before the first gradient is there.
+  double hideable(int layers) const;
+  /// (without - with) / hideable
+  double hiddenShare(int layers) const;
+  /// What layers would take if nobody else wanted the cores, as a part of what they took.
+  double calmness(const BackwardSetting& setting) const;
+};
+
+/// Every instance calls it, with the same setting. Kinds of a round follow each other by turns. The times are
+/// those of all instances.
+std::vector<BackwardTimes> measureBackward(popdist::Context& context, const BackwardSetting& setting);
+
+}  // namespace pop::bench

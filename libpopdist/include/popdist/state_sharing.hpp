@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// How replicas share an optimizer's state, and which gradients an instance's updates read then.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace popdist::train {
+
+struct StateSharing {
+  /// Of FlatTensors::bytes().
+  struct Part {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+
+  int replicas = 1;         ///< that share one state: groups of so many consecutive ones
+  std::vector<Part> parts;  ///< of each instance: two are the same, or have no byte in common
+};
+
+}  // namespace popdist::train

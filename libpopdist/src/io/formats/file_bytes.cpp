@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/io/formats/file_bytes.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/sys/fd.h"
+#include "libpopdist/src/io/formats/gzip_source.h"
+
+namespace popdist::io {
+namespace {
+
+constexpr std::size_t kFirstReadBytes = 256 * 1024;
+
+pop::Status cannotMap(const std::string& verb, const std::string& path) {
+  return pop::errnoStatus("cannot " + verb + ' ' + pop::inQuotes(path), errno);
+}
+
+bool isGzip(std::span<const std::byte> bytes) {
+  return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b};
+}
+
+/// Grows with what has arrived.
+pop::Result<std::vector<std::uint8_t>> readToEnd(ByteSource& source) {
+  std::vector<std::uint8_t> content;
+  while (true) {
+    const std::size_t have = content.size();
+    try {
+      content.resize(have + std::max(kFirstReadBytes, have));
+    } catch (const std::bad_alloc&) {
+      return pop::Status(pop::Code::kResourceExhausted, pop::inQuotes(source.name()) +
+                                                            " does not fit in memory: decompress it, so that "
+                                                            "it can be mapped");
+    }
+    const std::size_t room = content.size() - have;
+    POP_ASSIGN_OR_RETURN(const std::size_t got, source.read(std::span(content).subspan(have)));
+    if (got == room) continue;
+    content.resize(have + got);
+    POP_RETURN_IF_ERROR(source.endStatus());
+    return content;
+  }
+}
+
+}  // namespace
+
+void FileBytes::Unmap::operator()(const std::byte* memory) const {
+  ::munmap(const_cast<std::byte*>(memory), bytes);
+}
+
+pop::Result<FileBytes> FileBytes::map(const std::string& path) {
+  POP_ASSIGN_OR_RETURN(const pop::sys::Fd file, pop::sys::openFile(path));
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return cannotMap("look at", path);
+  if (!S_ISREG(info.st_mode)) {
+    return pop::invalidArgument(pop::inQuotes(path) + (S_ISDIR(info.st_mode)
+                                                           ? " is a directory, expected a file"
+                                                           : " is no regular file, so it cannot be mapped"));
+  }
+  FileBytes result(path);
+  const auto bytes = static_cast<std::size_t>(info.st_size);
+  if (bytes == 0) return result;
+  void* memory = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (memory == MAP_FAILED) return cannotMap("map", path);
+  result.mapping_ = {static_cast<const std::byte*>(memory), Unmap{bytes}};
+  result.bytes_ = {result.mapping_.get(), bytes};
+  return result;
+}
+
+pop::Result<FileBytes> FileBytes::open(const std::string& path) {
+  POP_ASSIGN_OR_RETURN(FileBytes file, map(path));
+  if (!isGzip(file.bytes())) return file;
+  POP_ASSIGN_OR_RETURN(GzipSource source, GzipSource::open(path));
+  POP_ASSIGN_OR_RETURN(file.decompressed_, readToEnd(source));
+  file.mapping_.reset();
+  file.bytes_ = std::as_bytes(std::span(std::as_const(file.decompressed_)));
+  return file;
+}
+
+}  // namespace popdist::io

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// All bytes of a file at once: mapped, or decompressed into memory if the file is gzip.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/base/status.h"
+
+namespace popdist::io {
+
+/// Addresses of its bytes stay the same when it is moved. A mapped file must not be made shorter while this
+/// lives.
+class FileBytes {
+ public:
+  /// As the bytes lie on the disk. kNotFound and such; kInvalidArgument: a directory or a device.
+  static pop::Result<FileBytes> map(const std::string& path);
+
+  /// Decompressed if they are gzip: then kDataLoss where the gzip data is corrupt or cut, kResourceExhausted
+  /// where the content does not fit in memory.
+  static pop::Result<FileBytes> open(const std::string& path);
+
+  FileBytes(FileBytes&&) = default;
+  FileBytes& operator=(FileBytes&&) = default;
+
+  const std::string& path() const { return path_; }
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  struct Unmap {
+    std::size_t bytes;
+    void operator()(const std::byte* memory) const;
+  };
+
+  explicit FileBytes(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;
+  std::span<const std::byte> bytes_;
+  std::unique_ptr<const std::byte, Unmap> mapping_;  // of a file with content
+  std::vector<std::uint8_t> decompressed_;           // of gzip
+};
+
+}  // namespace popdist::io

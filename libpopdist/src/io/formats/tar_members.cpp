@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/io/formats/tar_members.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "common/base/text.h"
+
+namespace popdist::io {
+namespace {
+
+constexpr std::size_t kBlockBytes = 512;
+constexpr std::size_t kMostNameBytes = 1024 * 1024;
+
+/// One block of text fields at fixed places.
+class Header {
+ public:
+  explicit Header(std::span<const std::byte> block)
+      : text_(reinterpret_cast<const char*>(block.data()), kBlockBytes) {}
+
+  bool isZero() const { return text_.find_first_not_of('\0') == std::string_view::npos; }
+
+  bool hasChecksum() const {
+    constexpr std::size_t kBegin = 148;
+    constexpr std::size_t kBytes = 8;
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < kBlockBytes; ++i) {
+      const bool is_its_own = i >= kBegin && i < kBegin + kBytes;
+      sum += is_its_own ? std::uint64_t{' '} : std::uint64_t{static_cast<unsigned char>(text_[i])};
+    }
+    return octal(text_.substr(kBegin, kBytes)) == sum;
+  }
+
+  /// Octal digits, or where the first bit is set a big-endian number (GNU).
+  std::optional<std::uint64_t> size() const {
+    const std::string_view field = text_.substr(124, 12);
+    if ((static_cast<unsigned char>(field[0]) & 0x80U) == 0) return octal(field);
+    std::uint64_t value = static_cast<unsigned char>(field[0]) & 0x7fU;
+    for (const char byte : field.substr(1)) {
+      if (value >> 55U != 0) return std::nullopt;
+      value = value << 8U | static_cast<unsigned char>(byte);
+    }
+    return value;
+  }
+
+  char kind() const { return text_[156]; }
+
+  std::string name() const {
+    const std::string_view own = upToZero(text_.substr(0, 100));
+    // GNU's own headers have other things where POSIX has the start of the name.
+    const std::string_view before =
+        text_.substr(257, 6) == std::string_view("ustar\0", 6) ? upToZero(text_.substr(345, 155)) : "";
+    return before.empty() ? std::string(own) : std::string(before) + '/' + std::string(own);
+  }
+
+ private:
+  static std::string_view upToZero(std::string_view field) { return field.substr(0, field.find('\0')); }
+
+  static std::optional<std::uint64_t> octal(std::string_view field) {
+    const std::size_t begin = std::min(field.find_first_not_of(' '), field.size());
+    const char* const first = field.data() + begin;
+    const char* const last = field.data() + field.size();
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(first, last, value, 8);
+    if (error != std::errc()) return std::nullopt;
+    if (end != last && *end != ' ' && *end != '\0') return std::nullopt;
+    return value;
+  }
+
+  std::string_view text_;
+};
+
+std::string_view charactersOf(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+template <typename Number>
+std::optional<Number> wholeNumber(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+bool isRegularFile(char kind) {
+  return kind == '0' || kind == '\0' || kind == '7';
+}
+
+}  // namespace
+
+pop::Result<std::optional<TarMember>> TarMembers::next() {
+  Announced announced;
+  while (true) {
+    header_ = at_;
+    if (bytes_.size() - at_ < kBlockBytes) return cut("its end, a block of zeros, is missing");
+    const Header header(bytes_.subspan(at_, kBlockBytes));
+    if (header.isZero()) return std::optional<TarMember>();
+    const auto size = header.size();
+    if (!header.hasChecksum() || !size) {
+      if (at_ == 0) return pop::invalidArgument(pop::inQuotes(archive_) + " is no tar archive");
+      return damaged("has another checksum, or a size that is no number");
+    }
+    at_ += kBlockBytes;
+    const char kind = header.kind();
+    if (kind == 'S') return damaged("is of a sparse file: make the archive without --sparse");
+    // Links and devices may say a size but have no content.
+    const bool has_content = isRegularFile(kind) || (kind >= 'A' && kind <= 'z');
+    const std::uint64_t bytes = isRegularFile(kind) && announced.size ? *announced.size : *size;
+    POP_ASSIGN_OR_RETURN(const auto content, takeContent(has_content ? bytes : 0));
+    if (kind == 'L' || kind == 'x') {
+      if (content.size() > kMostNameBytes) return damaged("announces a name of more than 1 MiB");
+      if (kind == 'x')
+        POP_RETURN_IF_ERROR(readPax(content, announced));
+      else
+        announced.name = charactersOf(content).substr(0, charactersOf(content).find('\0'));
+    } else if (isRegularFile(kind)) {
+      return std::optional<TarMember>(
+          TarMember{announced.name.empty() ? header.name() : std::move(announced.name), content});
+    } else if (kind != 'K' && kind != 'g') {
+      announced = {};  // it was about this one, which nobody wants
+    }
+  }
+}
+
+pop::Result<std::span<const std::byte>> TarMembers::takeContent(std::uint64_t bytes) {
+  const std::size_t room = bytes_.size() - at_;
+  if (bytes > room)
+    return cut("a file of " + std::to_string(bytes) + " bytes has " + std::to_string(room) + " of them");
+  const auto content = bytes_.subspan(at_, bytes);
+  const std::size_t padding = (kBlockBytes - bytes % kBlockBytes) % kBlockBytes;
+  at_ += std::min<std::size_t>(bytes + padding, room);
+  return content;
+}
+
+/// Lines "LENGTH KEY=VALUE", whose length counts all of the line.
+pop::Status TarMembers::readPax(std::span<const std::byte> records, Announced& announced) const {
+  std::string_view rest = charactersOf(records);
+  while (!rest.empty()) {
+    const std::size_t blank = rest.find(' ');
+    const auto length = wholeNumber<std::size_t>(rest.substr(0, blank));
+    if (blank == std::string_view::npos || !length || *length > rest.size() || *length < blank + 2 ||
+        rest[*length - 1] != '\n')
+      return damaged("has a line that is not as long as it says");
+    const std::string_view line = rest.substr(blank + 1, *length - blank - 2);
+    rest.remove_prefix(*length);
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) return damaged("has a line without =");
+    const std::string_view key = line.substr(0, equals);
+    const std::string_view value = line.substr(equals + 1);
+    if (key.starts_with("GNU.sparse."))
+      return damaged("is of a sparse file: make the archive without --sparse");
+    if (key == "path") announced.name = value;
+    if (key == "size") {
+      announced.size = wholeNumber<std::uint64_t>(value);
+      if (!announced.size) return damaged("has a size that is no number");
+    }
+  }
+  return {};
+}
+
+pop::Status TarMembers::damaged(const std::string& why) const {
+  return {pop::Code::kDataLoss,
+          pop::inQuotes(archive_) + ": the header at byte " + std::to_string(header_) + ' ' + why};
+}
+
+pop::Status TarMembers::cut(const std::string& why) const {
+  if (bytes_.size() < kBlockBytes)
+    return pop::invalidArgument(pop::inQuotes(archive_) + " is no tar archive");
+  return {pop::Code::kDataLoss,
+          pop::inQuotes(archive_) + " is truncated at byte " + std::to_string(bytes_.size()) + ": " + why};
+}
+
+}  // namespace popdist::io

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/train/variables/aggregate.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace popdist::train {
+namespace {
+
+double with(Aggregation aggregation, double so_far, double first, double value) {
+  switch (aggregation) {
+    case Aggregation::kSum:
+      return so_far + value;
+    case Aggregation::kMean:
+      return so_far + (value - first);
+    case Aggregation::kMax:
+      return std::max(so_far, value);
+    case Aggregation::kMin:
+      return std::min(so_far, value);
+    case Aggregation::kFirstReplica:
+      break;
+  }
+  return so_far;
+}
+
+}  // namespace
+
+void aggregate(Aggregation aggregation, std::span<const double> all, std::span<double> result) {
+  const std::size_t replicas = all.size() / result.size();
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const double first = all[i];
+    const bool is_mean = aggregation == Aggregation::kMean;
+    double so_far = is_mean ? 0 : first;  // of a mean: what the others differ from the first one
+    for (std::size_t replica = 1; replica < replicas; ++replica)
+      so_far = with(aggregation, so_far, first, all[replica * result.size() + i]);
+    result[i] = is_mean ? first + so_far / static_cast<double>(replicas) : so_far;
+  }
+}
+
+}  // namespace popdist::train

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dataset::tar: what it reads, and what it says about archives it refuses.
+#include <cstdlib>
+#include <string>
+
+#include "tests/testing/temp_dir.h"
+#include "tests/unit/libpopdist/io/data_files.h"
+#include "tests/unit/libpopdist/io/datasets.h"
+#include "tests/unit/libpopdist/io/idx_files.h"
+
+namespace popdist::io {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::expectError;
+using testing::tarEnd;
+using testing::tarFile;
+using testing::tarHeader;
+using testing::withTarChecksum;
+using testing::writeText;
+
+const Spec kElement{{"img", Type::kUint8, {2, 2}}, {"cls", Type::kUint8, {}}};
+
+/// What a function is given.
+using Seen = std::vector<std::string>;
+
+Seen contentsOf(const std::vector<std::filesystem::path>& archives) {
+  Seen seen;
+  const Dataset dataset =
+      Dataset::tar(archives, {{"x", Type::kUint8, {}}}, [&seen](const TarElement& files, TensorRefs) {
+        const auto content = files.file("txt");
+        seen.push_back(std::string(files.key()) + '=' +
+                       std::string(reinterpret_cast<const char*>(content.data()), content.size()));
+      });
+  Tensors element(dataset.spec());
+  for (std::uint64_t i = 0; dataset.read(0, i, element);) ++i;
+  return seen;
+}
+
+class TarDataset : public ::testing::Test {
+ protected:
+  void expectRefused(const std::string& archive, ErrorCode code, const std::string& cause) const {
+    writeText(path_, archive);
+    expectError([&] { Dataset::tar({path_}, kElement); }, code, cause);
+    expectError([&] { Dataset::tar({path_}, kElement); }, code, path_.string());
+  }
+  Seen contents(const std::string& archive) const {
+    writeText(path_, archive);
+    return contentsOf({path_});
+  }
+
+  pop::testing::TempDir dir_;
+  std::filesystem::path path_ = dir_ / "data.tar";
+};
+
+TEST_F(TarDataset, FilesThatShareANameAreAnElement) {
+  writeText(path_, tarFile("a/0.img", "abcd") + tarFile("a/0.cls", "\1") + tarFile("a/1.CLS", "\2") +
+                       tarFile("a/1.img", "efgh") + tarEnd());
+  const Dataset dataset = Dataset::tar({path_}, kElement);
+  EXPECT_EQ(dataset.size(), 2U);
+  Tensors element(dataset.spec());
+  ASSERT_TRUE(dataset.read(0, 1, element));
+  EXPECT_THAT(element.get<std::uint8_t>("img"), ElementsAre('e', 'f', 'g', 'h'));
+  EXPECT_THAT(element.get<std::uint8_t>("cls"), ElementsAre(2));
+  EXPECT_FALSE(dataset.read(0, 2, element));
+}
+
+TEST_F(TarDataset, AFunctionDecodesFilesOfAnySize) {
+  writeText(path_, tarFile("0.seg.txt", "x") + tarFile("0.txt", "") + tarFile("1.txt", "hello") + tarEnd());
+  EXPECT_EQ(contentsOf({path_}), (Seen{"0=", "1=hello"}));
+  const auto error = [&] {
+    const Dataset dataset = Dataset::tar({path_}, kElement, [](const TarElement& files, TensorRefs) {
+      EXPECT_TRUE(files.has("txt"));
+      files.file("jpg");
+    });
+    Tensors element(dataset.spec());
+    dataset.read(0, 0, element);
+  };
+  expectError(error, ErrorCode::kNotFound,
+              "element '0' has no file with the extension 'jpg', only seg.txt, txt");
+}
+
+TEST_F(TarDataset, PassesOverWhatIsNoFileOfAnElement) {
+  EXPECT_EQ(contents(tarFile("d", "", '5') + tarFile("d/README", "?") + tarFile("d/.hidden.txt", "?") +
+                     tarFile("__key__.txt", "?") + tarFile("0.txt", "zero") + tarFile("0.lnk", "", '2') +
+                     tarFile("d.d/1.txt", "one") + tarEnd() + "what comes behind the end"),
+            (Seen{"0=zero", "d.d/1=one"}));
+}
+
+TEST_F(TarDataset, ReadsSeveralArchivesAndGzip) {
+  writeText(path_, tarFile("0.txt", "a") + tarEnd());
+  const std::string more = tarFile("0.txt", "b") + tarEnd();
+  testing::writeGzip(dir_ / "more.tar.gz", testing::Bytes(more.begin(), more.end()));
+  EXPECT_EQ(contentsOf({path_, dir_ / "more.tar.gz"}), (Seen{"0=a", "0=b"}));
+}
+
+TEST_F(TarDataset, ReadsLongNamesAndSizesOfEveryFormat) {
+  const std::string name(150, 'n');
+  EXPECT_EQ(contents(tarFile("././@LongLink", name + ".txt" + '\0', 'L') + tarFile("nnn", "gnu") + tarEnd()),
+            (Seen{name + "=gnu"}));
+  const std::string line = "164 path=" + name + ".txt\n";
+  ASSERT_EQ(line.size(), 164U);
+  EXPECT_EQ(contents(tarFile("g", "20 comment=whatever\n", 'g') + tarFile("x", line, 'x') +
+                     tarFile("nnn", "pax") + tarEnd()),
+            (Seen{name + "=pax"}));
+  std::string ustar = tarHeader("1.txt", 5);
+  ustar.replace(345, 5, "a/b.c");
+  EXPECT_EQ(contents(withTarChecksum(ustar) + "ustar" + std::string(507, '\0') + tarEnd()),
+            (Seen{"a/b.c/1=ustar"}));
+  std::string binary = tarHeader("2.txt", 0);
+  binary.replace(124, 12, std::string("\x80\0\0\0\0\0\0\0\0\0\0\3", 12));
+  EXPECT_EQ(contents(withTarChecksum(binary) + "abc" + std::string(509, '\0') + tarEnd()), (Seen{"2=abc"}));
+  EXPECT_EQ(contents(tarFile("x", "9 size=3\n", 'x') + withTarChecksum(tarHeader("3.txt", 0)) + "abc" +
+                     std::string(509, '\0') + tarEnd()),
+            (Seen{"3=abc"}));
+}
+
+TEST_F(TarDataset, ReadsWhatTarWrites) {
+  const std::string deep = std::string(60, 'd') + '/' + std::string(60, 'e');
+  std::filesystem::create_directories(dir_ / deep);
+  writeText(dir_ / deep / "0.txt", "zero");
+  writeText(dir_ / deep / "1.txt", std::string(1000, '1'));
+  for (const std::string format : {"ustar", "pax", "gnu", "v7"}) {
+    const std::string files =
+        format == "v7" ? "-C " + std::string(60, 'd') + " " + std::string(60, 'e') : deep;
+    const std::string command =
+        "cd " + dir_.path() + " && tar --sort=name --format=" + format + " -cf data.tar " + files;
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    const std::string key = format == "v7" ? std::string(60, 'e') : deep;
+    EXPECT_EQ(contentsOf({path_}), (Seen{key + "/0=zero", key + "/1=" + std::string(1000, '1')})) << format;
+  }
+}
+
+TEST_F(TarDataset, RefusesElementsThatDoNotFit) {
+  const auto refuse = [&](const std::string& files, ErrorCode code, const std::string& cause) {
+    expectRefused(tarFile("a/0.img", "abcd") + tarFile("a/0.cls", "\1") + files + tarEnd(), code, cause);
+  };
+  refuse(tarFile("a/1.img", "efgh"), ErrorCode::kNotFound,
+         "element 'a/1' has no file with the extension 'cls', only img");
+  refuse(tarFile("a/1.img", "efg") + tarFile("a/1.cls", "\2"), ErrorCode::kInvalidArgument,
+         "'img' has 3 bytes, expected the 4 of img: uint8 [2, 2]");
+  refuse(tarFile("a/0.img", "efgh"), ErrorCode::kInvalidArgument, "has two files with the extension 'img'");
+  expectError([&] { Dataset::tar({}, kElement); }, ErrorCode::kInvalidArgument, "no files");
+  expectError([&] { Dataset::tar({path_}, {}); }, ErrorCode::kInvalidArgument, "no tensor");
+}
+
+TEST_F(TarDataset, NamesDamage) {
+  const std::string file = tarFile("0.img", "abcd");
+  expectRefused("", ErrorCode::kInvalidArgument, "is no tar archive");
+  expectRefused(std::string(600, 'x'), ErrorCode::kInvalidArgument, "is no tar archive");
+  expectRefused(file, ErrorCode::kDataLoss, "truncated at byte 1024: its end");
+  expectRefused(file.substr(0, 514), ErrorCode::kDataLoss, "a file of 4 bytes has 2 of them");
+  expectRefused(file + std::string(100, '\0'), ErrorCode::kDataLoss, "truncated");
+  std::string damaged = file + file + tarEnd();
+  damaged[1024] ^= 1;
+  expectRefused(damaged, ErrorCode::kDataLoss, "the header at byte 1024 has another checksum");
+}
+
+TEST_F(TarDataset, RefusesSizesBeyondTheFile) {
+  for (const std::string& size : {std::string("77777777777\0", 12), "\x80" + std::string(11, '\xff')}) {
+    std::string header = tarHeader("0.img", 0);
+    header.replace(124, 12, size);
+    writeText(path_, withTarChecksum(header) + tarEnd());
+    EXPECT_THROW(Dataset::tar({path_}, kElement), popdist_error);
+  }
+  const auto refuse = [&](const std::string& lines, const std::string& cause) {
+    expectRefused(tarFile("x", lines, 'x') + tarFile("0.img", "abcd") + tarEnd(), ErrorCode::kDataLoss,
+                  cause);
+  };
+  refuse("29 size=18446744073709551615\n", "truncated");
+  refuse("99999999999999999999 path=x\n", "not as long as it says");
+  refuse("18446744073709551615 path=x\n", "not as long as it says");
+  refuse("99 path=x\n", "not as long as it says");
+  refuse("1 path=x\n", "not as long as it says");
+  refuse("0 path=x\n", "not as long as it says");
+  refuse("path=x\n", "not as long as it says");
+  refuse("7 path\n", "a line without =");
+  refuse("22 GNU.sparse.major=1\n", "sparse");
+  refuse("10 size=x\n", "a size that is no number");
+  expectRefused(tarFile("0.img", "abcd", 'S') + tarEnd(), ErrorCode::kDataLoss, "sparse");
+}
+
+}  // namespace
+}  // namespace popdist::io
