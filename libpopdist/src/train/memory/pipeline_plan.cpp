@@ -15,6 +15,8 @@
 namespace popdist::train {
 namespace {
 
+constexpr std::size_t kTitleWidth = 30;  // of the first column of MemoryPlan::text
+
 template <typename T>
 T valueOrThrow(pop::Result<T> result) {
   throwIfError(result.status(), "planMemory");
@@ -69,7 +71,6 @@ class Planner {
       plan.memory.push_back(planOf(ipu, stages, plan.streamed_per_update));
     }
     plan.decisions = placement_.decisions;
-    plan.decisions.push_back("offload_weight_update_variables: " + update_.why);
     return plan;
   }
 
@@ -203,8 +204,11 @@ std::string PipelinePlan::text() const {
       memory.begin(), memory.end(),
       [](const MemoryPlan& a, const MemoryPlan& b) { return a.in_processor < b.in_processor; });
   if (fullest == memory.end()) return "";
-  std::string text = "IPU " + std::to_string(ipus[static_cast<std::size_t>(fullest - memory.begin())]) +
-                     " needs most; " + fullest->text();
+  std::string title = "memory of IPU " +
+                      std::to_string(ipus[static_cast<std::size_t>(fullest - memory.begin())]) +
+                      ", the fullest";
+  title.resize(kTitleWidth, ' ');
+  std::string text = fullest->text().replace(0, kTitleWidth, title);
   Streamed most;
   for (const Streamed& each : streamed) {
     most.forward = std::max(most.forward, each.forward);
