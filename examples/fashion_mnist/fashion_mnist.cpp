@@ -6,8 +6,8 @@
 // Every replica has its own copy of the model and sees its own share of the data; after each batch the
 // gradients of all replicas are summed on the emulated Pod, so that all copies stay the same. The trained
 // weights do not depend on how the replicas are split over instances, to the bit. They do depend on the
-// instruction set. With --checkpoints a training that was killed goes on where it was.
-#include <algorithm>
+// instruction set. With --checkpoints a training that was killed goes on where it was, and a process that
+// TF_CONFIG calls an evaluator tests what it saves.
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -19,27 +19,16 @@
 #include <stdexcept>
 #include <string>
 
+#include "classifier.h"
 #include "data.h"
+#include "evaluator.h"
 #include "isa.h"
-#include "network.h"
 #include "options.h"
 
 namespace {
 
 namespace io = popdist::io;
 namespace train = popdist::train;
-
-constexpr std::size_t kTestBatch = 250;
-
-/// The images of a batch that are there come first; the weights of a padded batch say which.
-LabelledSamples samplesOf(const popdist::Tensors& batch) {
-  const auto images = batch.get<float>(0);
-  const auto labels = batch.get<std::int32_t>(1);
-  if (batch.size() < 3) return {.features = images, .labels = labels};
-  const auto weights = batch.get<float>(io::kWeightTensor);
-  const auto there = static_cast<std::size_t>(std::count(weights.begin(), weights.end(), 1.0F));
-  return {.features = images.first(images.size() / labels.size() * there), .labels = labels.first(there)};
-}
 
 class Training {
  public:
@@ -48,14 +37,12 @@ class Training {
         options_(options),
         strategy_(train::strategyNamed(options.strategy, context)),
         isa_(commonIsa()),
-        network_(options.model, isa_),
+        classifier_(options, isa_),
         training_(openTraining()),
-        test_(openTest()),
-        trainer_(*strategy_, network_.parameters(), [this](const auto& batch) { step(batch); }, optimizer(),
-                 {.accumulation = {.count = options.accumulation},
-                  .metrics = {"loss", "correct"},
-                  .flops_per_micro_batch = network_.flopsPerSample() * options.micro_batch}) {
-    network_.prepare(static_cast<std::size_t>(options.micro_batch));
+        test_(context, options),
+        trainer_(*strategy_, classifier_.parameters(), classifier_.step(), optimizer(),
+                 classifier_.trainerOptions()) {
+    if (test_.image != image_) throw std::runtime_error("training and test images differ in size");
     if (!options.checkpoints.empty())
       checkpoints_.emplace(context, train::CheckpointOptions{.directory = options.checkpoints});
     if (!checkpoints_ || !trainer_.resume(*checkpoints_, training_)) trainer_.initialise(options.seed);
@@ -109,15 +96,6 @@ class Training {
         std::move(images).shuffle(options_.seed).batch(static_cast<std::size_t>(options_.micro_batch)));
   }
 
-  /// Every image once: where they do not fill a batch, the weights say which are there.
-  io::Infeed openTest() {
-    io::Dataset images = readPart(options_.data, "t10k", static_cast<int>(options_.model.classes()));
-    if (images.spec().at(0).shape != image_)
-      throw std::runtime_error("training and test images differ in size");
-    test_samples_ = *images.size();
-    return feedReplicas(context_, std::move(images).batch(kTestBatch, io::Remainder::kPadWithWeights));
-  }
-
   /// An epoch is at least one weight update.
   void checkUpdate(std::size_t samples) const {
     if (samplesPerUpdate() <= samples) return;
@@ -137,18 +115,6 @@ class Training {
     return train::momentum({.rate = rate, .momentum = options_.momentum});
   }
 
-  /// One micro-batch on one replica: the gradient of the mean loss over the replica's samples of an update.
-  void step(const train::MicroBatch& batch) {
-    const LabelledSamples samples = samplesOf(batch.input);
-    if (samples.labels.empty()) return;
-    const float factor = 1.0F / static_cast<float>(options_.micro_batch * options_.accumulation);
-    const Score score = batch.training
-                            ? network_.accumulateGradients(batch.parameters, samples, factor, batch.gradients)
-                            : network_.evaluate(batch.parameters, samples);
-    batch.metrics[0] += score.loss_sum;
-    batch.metrics[1] += static_cast<double>(score.correct);
-  }
-
   popdist::SimulatedTime podTime() const {
     return pod_ != nullptr ? pod_->pod().time() : popdist::SimulatedTime(0);
   }
@@ -158,14 +124,14 @@ class Training {
 
   void report(std::uint64_t epoch, const train::Progress& progress, popdist::SimulatedTime pod_time,
               popdist::SimulatedTime collective_time) {
-    test_.start();
-    const double correct = trainer_.evaluate(test_).sum("correct");
+    test_.infeed.start();
+    const double correct = trainer_.evaluate(test_.infeed).sum("correct");
     if (!isFirstInstance()) return;
     const auto updates = static_cast<double>(progress.updates);
     const double samples = updates * static_cast<double>(samplesPerUpdate());
     std::printf("epoch %d/%d: loss %.4f, test accuracy %.2f %%, %.0f samples/s", static_cast<int>(epoch) + 1,
                 options_.epochs, progress.sum("loss") / samples,
-                100.0 * correct / static_cast<double>(test_samples_), samples / progress.seconds.all);
+                100.0 * correct / static_cast<double>(test_.samples), samples / progress.seconds.all);
     if (pod_ != nullptr) {
       const double step_us = std::chrono::duration<double, std::micro>(pod_time).count() / updates;
       const double share =
@@ -197,11 +163,10 @@ class Training {
   std::unique_ptr<train::Strategy> strategy_;
   train::PopDistStrategy* pod_ = dynamic_cast<train::PopDistStrategy*>(strategy_.get());  // if it is one
   Isa isa_;
-  Network network_;
+  Classifier classifier_;
   popdist::Shape image_;
-  std::size_t test_samples_ = 0;
   io::Infeed training_;
-  io::Infeed test_;
+  TestSet test_;
   train::Trainer trainer_;
   std::optional<train::Checkpoints> checkpoints_;
 };
@@ -213,7 +178,11 @@ int main(int argc, char** argv) {
   // The momentum of a dead pixel's weights would end as denormals, with which many CPUs are slow.
   const popdist::FlushDenormals flush;
   try {
-    Training(popdist::Context::fromEnvironment(), options).run();
+    const std::shared_ptr<popdist::Context> context = train::contextFor();
+    if (options.evaluate || train::resolveCluster().isEvaluator())
+      evaluateCheckpoints(*context, options);
+    else
+      Training(*context, options).run();
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "fashion_mnist: %s\n", error.what());

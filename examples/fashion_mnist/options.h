@@ -21,6 +21,7 @@ struct TrainingOptions {
   bool adam = false;                 ///< in place of momentum
   std::string strategy = "popdist";  ///< a name of train::strategyNamed
   std::string checkpoints;           ///< directory; empty: none are written
+  bool evaluate = false;             ///< all checkpoints, and train nothing
   std::uint64_t seed = 42;
   std::optional<Isa> isa;  ///< none: the best that all instances have
 };

@@ -7,15 +7,13 @@
 // Prints what the pipeline is, what each IPU would keep, how a run goes on the Pod, and what an update takes
 // there; --svg draws it. The weights are the same, to the bit, for every schedule, every --state and every
 // split of the replicas over instances.
-#include <getopt.h>
-
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <popdist/popdist.hpp>
 #include <string>
 
+#include "command_line.h"
 #include "data.h"
 #include "isa.h"
 #include "stages.h"
@@ -45,61 +43,36 @@ struct Options {
   std::string svg;
 };
 
-[[noreturn]] void stop(const std::string& message) {
-  std::fprintf(stderr, "fashion_pipeline: %s\n", message.c_str());
-  std::exit(2);
-}
-
-train::ScheduleKind scheduleNamed(const std::string& name) {
-  if (name == "grouped") return train::ScheduleKind::kGrouped;
-  if (name == "interleaved") return train::ScheduleKind::kInterleaved;
-  if (name == "sequential") return train::ScheduleKind::kSequential;
-  stop("--schedule: '" + name + "' is not grouped, interleaved or sequential");
-}
-
-State stateNamed(const std::string& name) {
-  if (name == "each") return State::kEach;
-  if (name == "shared") return State::kShared;
-  if (name == "offloaded") return State::kOffloaded;
-  stop("--state: '" + name + "' is not each, shared or offloaded");
-}
-
-int epochsFrom(const char* text) {
-  char* end = nullptr;
-  const long epochs = std::strtol(text, &end, 10);
-  if (*text == '\0' || *end != '\0' || epochs < 1 || epochs > 1000)
-    stop("--epochs: '" + std::string(text) + "' is not a whole number from 1 to 1000");
-  return static_cast<int>(epochs);
-}
-
 Options parse(int argc, char** argv) {
-  static const option kOptions[] = {{"data", 1, nullptr, 'd'},   {"schedule", 1, nullptr, 's'},
-                                    {"epochs", 1, nullptr, 'e'}, {"recompute", 0, nullptr, 'r'},
-                                    {"svg", 1, nullptr, 'v'},    {"state", 1, nullptr, 't'},
-                                    {"help", 0, nullptr, 'h'},   {nullptr, 0, nullptr, 0}};
   Options options;
-  for (int found = 0; (found = getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
-    if (found == 'd') options.data = optarg;
-    if (found == 's') options.schedule = scheduleNamed(optarg);
-    if (found == 'e') options.epochs = epochsFrom(optarg);
-    if (found == 'r') options.recompute = true;
-    if (found == 'v') options.svg = optarg;
-    if (found == 't') options.state = stateNamed(optarg);
-    if (found == 'h') {
-      std::puts(
-          "Trains a pipeline of four stages on Fashion-MNIST.\n"
-          "  --schedule NAME  grouped, interleaved or sequential (grouped)\n"
-          "  --state NAME     where Adam's state is: on each replica, shared by all, or\n"
-          "                   offloaded: shared, in Streaming Memory (offloaded)\n"
-          "  --recompute      activations are computed again in the backward pass\n"
-          "  --epochs N       (2)\n"
-          "  --svg FILE       where a drawing of the schedule goes\n"
-          "  --data DIR       with the four IDX files (default: Debian's dataset-fashion-mnist)");
-      std::exit(0);
-    }
-    if (found == '?') std::exit(2);  // getopt_long has said why
-  }
-  if (optind < argc) stop(std::string("unexpected argument '") + argv[optind] + "'");
+  CommandLine("fashion_pipeline",
+              "Trains a pipeline of four stages on Fashion-MNIST.\n"
+              "  --schedule NAME  grouped, interleaved or sequential (grouped)\n"
+              "  --state NAME     where Adam's state is: on each replica, shared by all, or\n"
+              "                   offloaded: shared, in Streaming Memory (offloaded)\n"
+              "  --recompute      activations are computed again in the backward pass\n"
+              "  --epochs N       (2)\n"
+              "  --svg FILE       where a drawing of the schedule goes\n"
+              "  --data DIR       with the four IDX files (default: Debian's dataset-fashion-mnist)\n")
+      .text("data", options.data)
+      .text("svg", options.svg)
+      .flag("recompute", options.recompute)
+      .whole("epochs", options.epochs)
+      .choice("schedule", "grouped, interleaved or sequential",
+              [&](const std::string& name) {
+                options.schedule = name == "grouped"       ? train::ScheduleKind::kGrouped
+                                   : name == "interleaved" ? train::ScheduleKind::kInterleaved
+                                                           : train::ScheduleKind::kSequential;
+                return name == "grouped" || name == "interleaved" || name == "sequential";
+              })
+      .choice("state", "each, shared or offloaded",
+              [&](const std::string& name) {
+                options.state = name == "each"     ? State::kEach
+                                : name == "shared" ? State::kShared
+                                                   : State::kOffloaded;
+                return name == "each" || name == "shared" || name == "offloaded";
+              })
+      .parse(argc, argv);
   return options;
 }
 

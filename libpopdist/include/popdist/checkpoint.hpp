@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -86,7 +87,11 @@ class Checkpoints {
   /// tensors: instance 0 says which it is. Returns its position; nothing, and leaves `pieces` alone, if there
   /// is none. Waits for all instances, so that all have read the same one or all throw: what Checkpoint::load
   /// throws on one of them. `pieces` are undefined then. Not while other jobs write to the directory.
-  std::optional<Position> resume(std::span<const Piece> pieces);
+  ///
+  /// `accept` is called on each instance with the position before anything is read. If it throws on one of
+  /// them, all throw that, and `pieces` are as they were.
+  std::optional<Position> resume(std::span<const Piece> pieces,
+                                 const std::function<void(const Position&)>& accept = {});
 
   /// Makes the memory for snapshots of `pieces`, so that the first save() is as quick as the next ones.
   void prepare(std::span<const Piece> pieces);

@@ -163,9 +163,14 @@ class Trainer {
 
   /// Goes on from the newest checkpoint, whatever split over instances and sharing of state has written it,
   /// and starts `infeed` where that was. False: there is none, and nothing has changed. Collective. Throws
-  /// popdist_error kFailedPrecondition naming what differs (ResumeOptions), and as Checkpoints::resume;
-  /// parameters and state are then undefined: initialise() anew.
+  /// popdist_error kFailedPrecondition naming what differs (ResumeOptions), and kDataLoss for a checkpoint
+  /// that no trainer has made: nothing has changed then. And as Checkpoints::resume; parameters and state are
+  /// then undefined: initialise() anew.
   bool resume(Checkpoints& checkpoints, io::Infeed& infeed, const ResumeOptions& options = {});
+
+  /// Takes the parameters of `checkpoint`, on this instance's replicas; counts and the optimizer's state
+  /// stay: for evaluate(). Throws as Checkpoint::load; parameters are then undefined.
+  void load(const Checkpoint& checkpoint);
 
   /// All replicas have the same. Where the strategy has variables on the host these are the devices' copies:
   /// what a program changes there is gone with the next update.
@@ -175,6 +180,7 @@ class Trainer {
   std::uint64_t updates() const;                ///< of the training's whole life, skipped ones included
   std::uint64_t updatesDone() const;            ///< skipped ones not counted
   double lossScale() const;                     ///< now
+  int instances() const;                        ///< of the job
   int samplesPerUpdate(int micro_batch) const;  ///< micro_batch · count · replicas: the global batch
 
   WeightUpdate& weightUpdate();

@@ -16,7 +16,7 @@ namespace {
 pop::Status checkLength(const FileBytes& file, std::size_t header_bytes, const TensorSpec& whole) {
   const std::size_t got = file.bytes().size() - header_bytes;
   const std::string elements = std::to_string(whole.bytes()) + " bytes of elements (" + nameOf(whole.type) +
-                               " " + textOf(whole.shape) + ")";
+                               " " + popdist::textOf(whole.shape) + ")";
   if (got < whole.bytes()) {
     return {pop::Code::kDataLoss, pop::inQuotes(file.path()) + " is truncated: expected " + elements +
                                       ", got " + std::to_string(got)};

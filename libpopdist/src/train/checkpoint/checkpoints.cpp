@@ -34,6 +34,15 @@ pop::Status checkOptions(const CheckpointOptions& options) {
   return {};
 }
 
+pop::Status load(const Checkpoint& checkpoint, std::span<const Piece> pieces) {
+  try {
+    checkpoint.load(pieces);
+    return {};
+  } catch (...) {
+    return currentException("a checkpoint does not fit", "a checkpoint");
+  }
+}
+
 pop::Status checkPosition(const Position& at) {
   for (const auto& [name, value] : at.values) {
     if (pop::validUtf8(name) != name || pop::validUtf8(value) != value)
@@ -157,21 +166,21 @@ bool CheckpointWriter::isWriting() const {
 }
 
 /// `newest`: what instance 0 has found; "": none.
-pop::Result<std::optional<Position>> CheckpointWriter::read(std::span<const Piece> pieces,
-                                                            const std::string& newest) const {
-  if (newest.empty()) return std::optional<Position>();
+pop::Result<std::optional<Checkpoint>> CheckpointWriter::open(const std::string& newest,
+                                                              const Accept& accept) const {
+  if (newest.empty()) return std::optional<Checkpoint>();
   std::uint64_t step = 0;
   std::from_chars(newest.data(), newest.data() + newest.size(), step);
   try {
-    const Checkpoint checkpoint = Checkpoint::open(options_.directory, step);
-    checkpoint.load(pieces);
-    return std::optional(checkpoint.position());
+    std::optional<Checkpoint> checkpoint = Checkpoint::open(options_.directory, step);
+    if (accept) accept(checkpoint->position());
+    return checkpoint;
   } catch (...) {
     return currentException("a checkpoint does not fit", "a checkpoint");
   }
 }
 
-std::optional<Position> CheckpointWriter::resume(std::span<const Piece> pieces) {
+std::optional<Position> CheckpointWriter::resume(std::span<const Piece> pieces, const Accept& accept) {
   constexpr const char* kFunction = "Checkpoints.resume";
   awaitTurn(kFunction);
   const auto agreed = [&](const std::string& own) {
@@ -191,11 +200,14 @@ std::optional<Position> CheckpointWriter::resume(std::span<const Piece> pieces) 
   }
   const std::vector<pop::JsonValue> found = agreed(own);
   const pop::JsonValue* const newest = found.front().find("newest");
-  const pop::Result<std::optional<Position>> at =
-      read(pieces, newest == nullptr || newest->text() == nullptr ? "" : *newest->text());
-  agreed(jsonOf(at.status()));
-  if (store_ && at.value()) store_->adoptUpTo(at.value()->step);
-  return at.value();
+  const pop::Result<std::optional<Checkpoint>> opened =
+      open(newest == nullptr || newest->text() == nullptr ? "" : *newest->text(), accept);
+  agreed(jsonOf(opened.status()));
+  if (!opened.value()) return std::nullopt;
+  agreed(jsonOf(load(*opened.value(), pieces)));
+  const Position& position = opened.value()->position();
+  if (store_) store_->adoptUpTo(position.step);
+  return position;
 }
 
 // ---- Checkpoints
@@ -205,8 +217,9 @@ Checkpoints::Checkpoints(Context& context, CheckpointOptions options)
 Checkpoints::Checkpoints(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Checkpoints::~Checkpoints() = default;
 
-std::optional<Position> Checkpoints::resume(std::span<const Piece> pieces) {
-  return impl_->writer("Checkpoints.resume").resume(pieces);
+std::optional<Position> Checkpoints::resume(std::span<const Piece> pieces,
+                                            const std::function<void(const Position&)>& accept) {
+  return impl_->writer("Checkpoints.resume").resume(pieces, accept);
 }
 void Checkpoints::prepare(std::span<const Piece> pieces) {
   impl_->writer("Checkpoints.prepare").prepare(pieces);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,12 +21,14 @@ namespace popdist::train {
 /// order is there, else to the caller.
 class CheckpointWriter {
  public:
+  using Accept = std::function<void(const Position&)>;
+
   CheckpointWriter(Context& context, CheckpointOptions options, Watch watch);
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  std::optional<Position> resume(std::span<const Piece> pieces);
+  std::optional<Position> resume(std::span<const Piece> pieces, const Accept& accept);
   void prepare(std::span<const Piece> pieces);
   void save(std::span<const Piece> pieces, const Position& at);
   void wait();
@@ -39,7 +42,7 @@ class CheckpointWriter {
   /// Waits for the thread; then throws what has failed and was not thrown before.
   void awaitTurn(const char* function);
   pop::Status describe(const pop::Status& why, std::uint64_t step) const;
-  pop::Result<std::optional<Position>> read(std::span<const Piece> pieces, const std::string& newest) const;
+  pop::Result<std::optional<Checkpoint>> open(const std::string& newest, const Accept& accept) const;
 
   Context& context_;
   const CheckpointOptions options_;

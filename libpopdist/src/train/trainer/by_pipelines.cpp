@@ -63,6 +63,23 @@ class ByPipelines final : public MicroBatches {
 
 }  // namespace
 
+pop::Status checkPipeline(const Parameters& parameters, const PipelineProgram& program,
+                          const TrainerOptions& options) {
+  const GradientAccumulation& accumulation = options.accumulation;
+  if (accumulation.count != 1 || accumulation.reduction != Reduction::kSum || accumulation.type.index() != 0)
+    return pop::invalidArgument(
+        "TrainerOptions::accumulation is set, and so is the pipeline's gradient_accumulation_count (" +
+        std::to_string(program.pipeline.gradient_accumulation_count) +
+        "): a pipeline adds up the gradients of its micro-batches itself; leave the trainer's alone");
+  if (program.pipeline.parameters != parameters.spec())
+    return pop::invalidArgument("the pipeline's parameters are " + textOf(program.pipeline.parameters) +
+                                ", the trainer's " + textOf(parameters.spec()));
+  if (!options.metrics.empty())
+    return pop::invalidArgument(
+        "a pipeline gives its metrics by its outfeed: leave TrainerOptions::metrics empty");
+  return pop::Status();
+}
+
 std::unique_ptr<MicroBatches> byPipelines(Strategy& strategy, PipelineProgram program,
                                           std::vector<FlatTensors>& values, std::vector<FlatTensors>& sums) {
   return std::make_unique<ByPipelines>(strategy, std::move(program), values, sums);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "common/base/status.h"
 #include "libpopdist/src/train/trainer/stopwatch.h"
 #include "popdist/trainer.hpp"
 
@@ -35,6 +36,10 @@ class MicroBatches {
 std::unique_ptr<MicroBatches> stepByStep(Strategy& strategy, const Spec& parameters, Step step,
                                          const TrainerOptions& options, std::vector<FlatTensors>& values,
                                          std::vector<FlatTensors>& sums);
+
+/// kInvalidArgument: options or parameters that do not fit a pipeline, which accumulates by itself.
+pop::Status checkPipeline(const Parameters& parameters, const PipelineProgram& program,
+                          const TrainerOptions& options);
 
 std::unique_ptr<MicroBatches> byPipelines(Strategy& strategy, PipelineProgram program,
                                           std::vector<FlatTensors>& values, std::vector<FlatTensors>& sums);

@@ -40,24 +40,6 @@ pop::Status check(const Parameters& parameters, const TrainerOptions& options) {
   return pop::Status();
 }
 
-/// A pipeline accumulates by itself.
-pop::Status checkPipeline(const Parameters& parameters, const PipelineProgram& program,
-                          const TrainerOptions& options) {
-  const GradientAccumulation& accumulation = options.accumulation;
-  if (accumulation.count != 1 || accumulation.reduction != Reduction::kSum || accumulation.type.index() != 0)
-    return pop::invalidArgument(
-        "TrainerOptions::accumulation is set, and so is the pipeline's gradient_accumulation_count (" +
-        std::to_string(program.pipeline.gradient_accumulation_count) +
-        "): a pipeline adds up the gradients of its micro-batches itself; leave the trainer's alone");
-  if (program.pipeline.parameters != parameters.spec())
-    return pop::invalidArgument("the pipeline's parameters are " + textOf(program.pipeline.parameters) +
-                                ", the trainer's " + textOf(parameters.spec()));
-  if (!options.metrics.empty())
-    return pop::invalidArgument(
-        "a pipeline gives its metrics by its outfeed: leave TrainerOptions::metrics empty");
-  return pop::Status();
-}
-
 double divisorOf(GradientScale scale, const Strategy& strategy) {
   switch (scale) {
     case GradientScale::kMeanOfReplicas:
@@ -214,19 +196,27 @@ class Trainer::Impl {
     if (options_.variables != nullptr) {
       for (Piece& piece : options_.variables->piecesToLoad()) pieces.push_back(piece);
     }
-    const std::optional<Position> position = checkpoints.resume(pieces);
-    if (!position) return false;
-    const pop::Result<SavedState> state = stateAt(*position, settingWith(infeed), exactly);
-    throwIfError(state.status(), "Trainer.resume");
-    for (FlatTensors& other : std::span(values_).subspan(1))
-      std::copy(values_.front().bytes().begin(), values_.front().bytes().end(), other.bytes().begin());
+    std::optional<SavedState> state;
+    checkpoints.resume(pieces, [&](const Position& position) {
+      pop::Result<SavedState> saved = stateAt(position, settingWith(infeed), exactly);
+      throwIfError(saved.status(), "Trainer.resume");
+      state = saved.value();
+    });
+    if (!state) return false;
+    copyToOtherReplicas();
     copyToHost();
     if (options_.variables != nullptr) options_.variables->loaded();
-    update_.setUpdatesDone(state.value().updates_done);
-    runs_ = state.value().runs;
-    scaler_.resume(state.value().loss_scale, state.value().good_updates);
-    infeed.start(state.value().data);
+    update_.setUpdatesDone(state->updates_done);
+    runs_ = state->runs;
+    scaler_.resume(state->loss_scale, state->good_updates);
+    infeed.start(state->data);
     return true;
+  }
+
+  void load(const Checkpoint& checkpoint) {
+    checkpoint.load(parameterPieces());
+    copyToOtherReplicas();
+    copyToHost();
   }
 
   Strategy& strategy() { return strategy_; }
@@ -266,6 +256,12 @@ class Trainer::Impl {
 
   Progress begin() const {
     return {.names = options_.metrics, .sums = std::vector<double>(options_.metrics.size())};
+  }
+
+  void copyToOtherReplicas() {
+    const std::span<const std::byte> first = values_.front().bytes();
+    for (FlatTensors& other : std::span(values_).subspan(1))
+      std::copy(first.begin(), first.end(), other.bytes().begin());
   }
 
   /// Whole tensors, as all replicas have them.
@@ -365,6 +361,9 @@ void Trainer::save(Checkpoints& checkpoints, const io::Infeed& infeed) {
 bool Trainer::resume(Checkpoints& checkpoints, io::Infeed& infeed, const ResumeOptions& options) {
   return impl_->resume(checkpoints, infeed, options.exactly);
 }
+void Trainer::load(const Checkpoint& checkpoint) {
+  impl_->load(checkpoint);
+}
 ConstTensorRefs Trainer::parameters() const {
   return impl_->values().front().refs();
 }
@@ -379,6 +378,9 @@ std::uint64_t Trainer::updatesDone() const {
 }
 double Trainer::lossScale() const {
   return impl_->lossScale();
+}
+int Trainer::instances() const {
+  return impl_->strategy().numWorkers();
 }
 int Trainer::samplesPerUpdate(int micro_batch) const {
   return micro_batch * impl_->count() * impl_->strategy().numReplicas();

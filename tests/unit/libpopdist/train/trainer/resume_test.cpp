@@ -88,6 +88,25 @@ TEST_F(Resume, RefusesAnotherBatchUnlessAsked) {
   EXPECT_EQ(code({{2}}, {.updates = 1, .exactly = false}), std::nullopt);
 }
 
+TEST_F(Resume, LeavesAloneWhatItRefusesToReplace) {
+  run({{2}}, {.updates = 2, .save = true});
+  ThreadGroup group(1);
+  group.run([&](Context& context) {
+    PopDistStrategy strategy(context);
+    Trainer trainer(
+        strategy, regression::parameters(), [](const MicroBatch&) {}, sgd(0.1));
+    io::Infeed infeed = regression::feed(context, 2);
+    Checkpoints checkpoints(context, {.directory = directory.path()});
+    trainer.initialise(11);
+    const auto weights = trainer.parameters().get<float>("w");
+    const std::vector<float> before(weights.begin(), weights.end());
+    // Other tensors than the checkpoint's: even those are not looked for.
+    EXPECT_EQ(errorCodeOf([&] { trainer.resume(checkpoints, infeed); }), ErrorCode::kFailedPrecondition);
+    EXPECT_THAT(weights, ::testing::ElementsAreArray(before));
+    EXPECT_EQ(trainer.updates(), 0U);
+  });
+}
+
 TEST_F(Resume, RefusesAnotherTreatmentOfDenormals) {
   if (!FlushDenormals::isSupported()) return;
   run({{1}}, {.updates = 1, .save = true});

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which options of a PopART session exclude each other.
+#pragma once
+
+#include "common/base/status.h"
+#include "popdist/popart_horovod.hpp"
+
+namespace popdist::popart {
+
+/// `replicas`: of this instance. kInvalidArgument naming both options and the way out.
+pop::Status check(const SessionOptions& options, int replicas);
+
+}  // namespace popdist::popart

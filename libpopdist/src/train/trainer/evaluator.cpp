@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdist/evaluator.hpp"
+
+#include <optional>
+#include <string>
+
+#include "common/base/text.h"
+#include "libpopdist/src/tensor/error_edge.h"
+
+namespace popdist::train {
+namespace {
+
+pop::Status check(const FollowSpec& spec, int instances) {
+  if (spec.infeed == nullptr) return pop::invalidArgument("FollowSpec::infeed is not set");
+  if (!spec.is_last)
+    return pop::invalidArgument("FollowSpec::is_last is not set: nothing says when the training is over");
+  if (instances == 1) return {};
+  return pop::failedPrecondition("an evaluator is one instance, and this job has " +
+                                 std::to_string(instances));
+}
+
+pop::Status noneInTime(const FollowSpec& spec, std::optional<std::uint64_t> newest) {
+  return {pop::Code::kDeadlineExceeded,
+          (newest ? "no checkpoint after that of step " + std::to_string(*newest) : "no checkpoint") +
+              " has come into " + pop::inQuotes(spec.directory.string()) + " within " +
+              pop::secondsText(spec.patience) + " s" +
+              ": the training has stopped before its last one, or FollowSpec::patience is too short"};
+}
+
+void evaluate(Trainer& trainer, const Checkpoint& checkpoint, io::Infeed& infeed,
+              const Evaluated& evaluated) {
+  trainer.load(checkpoint);
+  infeed.start();
+  const Progress result = trainer.evaluate(infeed);
+  if (evaluated) evaluated(checkpoint.position(), result);
+}
+
+}  // namespace
+
+std::uint64_t evaluateBeside(Trainer& trainer, const FollowSpec& spec, const Evaluated& evaluated) {
+  constexpr const char* kFunction = "evaluateBeside";
+  throwIfError(check(spec, trainer.instances()), kFunction);
+  std::optional<std::uint64_t> newest;
+  for (std::uint64_t evaluations = 1;; ++evaluations) {
+    const auto checkpoint = Checkpoint::waitForNewer(spec.directory, newest, spec.patience);
+    if (!checkpoint) throwIfError(noneInTime(spec, newest), kFunction);
+    newest = checkpoint->position().step;
+    evaluate(trainer, *checkpoint, *spec.infeed, evaluated);
+    if (spec.is_last(checkpoint->position())) return evaluations;
+  }
+}
+
+std::uint64_t evaluateAll(Trainer& trainer, const std::filesystem::path& directory, io::Infeed& infeed,
+                          const Evaluated& evaluated) {
+  const std::vector<std::uint64_t> steps = checkpointSteps(directory);
+  if (steps.empty())
+    throwIfError(
+        {pop::Code::kNotFound, "there is no complete checkpoint in " + pop::inQuotes(directory.string())},
+        "evaluateAll");
+  for (const std::uint64_t step : steps)
+    evaluate(trainer, Checkpoint::open(directory, step), infeed, evaluated);
+  return steps.size();
+}
+
+}  // namespace popdist::train
