@@ -2,7 +2,7 @@
 // ISA is the namespace of one instruction set's copy.
 #include "loops.h"
 
-#include <string.h>
+#include "vector_math.h"
 
 namespace ISA {
 namespace {
@@ -30,28 +30,6 @@ void addColumnSums(float* sums, const float* rows, std::size_t count, std::size_
   for (std::size_t i = 0; i < count; ++i, rows += width) {
     for (std::size_t j = 0; j < width; ++j) sums[j] += rows[j];
   }
-}
-
-/// exp(x) for x <= 0, to 2 units in the last place: exp's of C libraries differ from CPU to CPU. x is n ln 2
-/// + r with |r| <= ln 2 / 2; a polynomial gives exp(r), and n goes into the exponent.
-float expOf(float x) {
-  x = x < -87.0F ? -87.0F : x;
-  const float shifted = x * 1.44269504F + 12582912.0F;  // 1.5 * 2^23: the sum's last bit counts ones
-  const float n = shifted - 12582912.0F;
-  const float r = (x - n * 0.693359375F) - n * -2.12194440e-4F;
-  float p = 1.9875691500e-4F;
-  p = p * r + 1.3981999507e-3F;
-  p = p * r + 8.3334519073e-3F;
-  p = p * r + 4.1665795894e-2F;
-  p = p * r + 1.6666665459e-1F;
-  p = p * r + 5.0000001201e-1F;
-  p = (p * r) * r + r + 1.0F;
-  std::uint32_t exponent = 0;
-  memcpy(&exponent, &shifted, sizeof exponent);
-  const std::uint32_t scale_bits = (exponent + 127U) << 23U;
-  float scale = 0;
-  memcpy(&scale, &scale_bits, sizeof scale);
-  return p * scale;
 }
 
 void softmax(float* rows, std::size_t count, std::size_t width) {

@@ -23,9 +23,11 @@ void multiply(const Product& product, const float* a, const float* b, float* c) 
   const auto letter = [](Transposed is) { return is == Transposed::kYes ? 'T' : 'N'; };
   const int a_row = product.a == Transposed::kYes ? product.rows : product.inner;
   const int b_row = product.b == Transposed::kYes ? product.inner : product.columns;
+  const auto stride = [](int given, int row) { return given > 0 ? given : row; };
   const dnnl_status_t status =
-      dnnl_sgemm(letter(product.a), letter(product.b), product.rows, product.columns, product.inner, 1.0F, a,
-                 a_row, b, b_row, product.adds ? 1.0F : 0.0F, c, product.columns);
+      dnnl_sgemm(letter(product.a), letter(product.b), product.rows, product.columns, product.inner,
+                 product.factor, a, stride(product.a_stride, a_row), b, stride(product.b_stride, b_row),
+                 product.adds ? 1.0F : 0.0F, c, stride(product.c_stride, product.columns));
   if (status != dnnl_success)
     throw std::runtime_error("oneDNN could not multiply: " + std::to_string(status));
 }

@@ -13,13 +13,16 @@ void useInstructionSet(Isa isa);
 
 enum class Transposed : bool { kNo, kYes };
 
-/// c = a b, or c += a b; a is rows x inner and b inner x columns after they are transposed, where that is
-/// asked for.
+/// c = factor · a b, or c += factor · a b; a is rows x inner and b inner x columns after they are transposed,
+/// where that is asked for. A stride is the distance between rows as they lie in memory; 0: they follow each
+/// other.
 struct Product {
   int rows, columns, inner;
   Transposed a = Transposed::kNo;
   Transposed b = Transposed::kNo;
   bool adds = false;
+  float factor = 1.0F;
+  int a_stride = 0, b_stride = 0, c_stride = 0;
 };
 void multiply(const Product& product, const float* a, const float* b, float* c);
 

@@ -11,24 +11,20 @@
 #include <vector>
 
 #include "popdist/accumulation.hpp"
+#include "popdist/offload.hpp"
 #include "popdist/optimizer.hpp"
 #include "popdist/parameters.hpp"
 #include "popdist/pod.hpp"
 
 namespace popdist::train {
 
-/// Where tensors live that only the weight update uses.
-enum class Offload : std::uint8_t {
-  kAuto,  ///< in Streaming Memory where gradients are accumulated and there are remote buffers
-  kOn,
-  kOff,
-};
-
 struct MemoryPlanOptions {
   GradientAccumulation accumulation{};
   int replicas = 1;
   int replicas_per_state = 1;  ///< replicated tensor sharding: WeightUpdateOptions
   int ipus_per_replica = 1;    ///< tensors are thought to be spread over them evenly
+  /// Tensors that only the weight update uses. kAuto: on where gradients are accumulated and there are remote
+  /// buffers.
   Offload offload_weight_update_variables = Offload::kAuto;
   /// IpuMultiWorkerOptions::variables_on_host: the optimizer's state is the host's, once for an instance.
   bool variables_on_host = false;

@@ -12,170 +12,21 @@
 
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "popdist/cxx20.hpp"
 #include "popdist/infeed.hpp"
+#include "popdist/offload.hpp"
 #include "popdist/outfeed.hpp"
 #include "popdist/schedule.hpp"
+#include "popdist/stage.hpp"
 #include "popdist/tensor.hpp"
 
 namespace popdist::train {
-
-struct Stage;
-namespace detail {
-class Interpreter;
-struct Side {
-  const Spec* spec = nullptr;
-  std::byte* const* data = nullptr;
-};
-}  // namespace detail
-
-/// What a stage's function sees in one call, and what it writes. Valid in that call, in its thread. Tensors
-/// are found by name, or, more quickly, by position; inputs lie in the order of the stages that made them.
-/// Functions throw popdist_error kNotFound (no such tensor; names those that there are), kInvalidArgument (of
-/// another type than T), kFailedPrecondition (not in this pass).
-class Io {
- public:
-  template <typename T = float, typename Key>
-  std::span<const T> in(Key key) const {
-    return view<const T>(in_, "input", key);
-  }
-  /// Of the forward, which writes all of it; afterwards as it was.
-  template <typename T = float, typename Key>
-  std::span<T> out(Key key) const {
-    return view<T>(out_, "output", key);
-  }
-  /// What the forward writes for the backward: Stage::saved.
-  template <typename T = float, typename Key>
-  std::span<T> saved(Key key) const {
-    return view<T>(saved_, "saved tensor", key);
-  }
-  /// A run argument, such as the learning rate, without handing it on through the stages before.
-  template <typename T = float, typename Key>
-  std::span<const T> argument(Key key) const {
-    return view<const T>(arguments_, "run argument", key);
-  }
-  /// A parameter by its position in Parameters::spec(); one of Stage::parameters.
-  template <typename T = float>
-  std::span<const T> par(std::size_t position) const {
-    return parameter<const T>(values_, true, position);
-  }
-
-  /// In the backward: the gradient of an output. Throws for one that is not floating point, and in the last
-  /// stage.
-  template <typename T = float, typename Key>
-  std::span<const T> gradOut(Key key) const {
-    return view<const T>(backwardOnly(grad_out_, "gradOut"), "gradient of output", key);
-  }
-  /// In the backward, zero at first: what the stage leaves there is the gradient. Empty if nobody needs it:
-  /// of the first level's inputs, and of tensors that are not floating point.
-  template <typename T = float, typename Key>
-  std::span<T> gradIn(Key key) const {
-    return gradientIn<T>(backwardOnly(grad_in_, "gradIn"), key);
-  }
-  /// In the backward: the stage *adds* to it.
-  template <typename T = float>
-  std::span<T> gradPar(std::size_t position) const {
-    return parameter<T>(backwardOnly({nullptr, grad_par_}, "gradPar").data, false, position);
-  }
-
-  int microBatch() const { return micro_batch_; }  ///< of this run, from 0
-  std::uint64_t step() const { return step_; }     ///< of this run: see RunOptions::first_step
-  int replica() const { return replica_; }         ///< Feeds::replica
-  bool training() const { return training_; }
-  /// In the second pass of a forward. It leaves tensors that are kept (Keep) as they are, and counts nothing.
-  bool recomputing() const { return pass_ == ActionKind::kRecompute; }
-
- private:
-  friend class detail::Interpreter;
-
-  template <typename T, typename Key>
-  std::span<T> view(detail::Side side, const char* what, Key key) const {
-    const auto [data, elements] = locate(side, what, key, typeOf<std::remove_const_t<T>>());
-    return {reinterpret_cast<T*>(data), elements};
-  }
-  template <typename T, typename Key>
-  std::span<T> gradientIn(detail::Side side, Key key) const {
-    const std::size_t position = find(side, "input", key);
-    if (side.data[position] == nullptr) return {};
-    return view<T>(side, "gradient of input", position);
-  }
-  template <typename T>
-  std::span<T> parameter(std::byte* const* data, bool by_position, std::size_t position) const {
-    const std::size_t place = placeOf(position, typeOf<std::remove_const_t<T>>());
-    return {reinterpret_cast<T*>(data[by_position ? position : place]), (*parameters_)[position].elements()};
-  }
-
-  std::size_t find(detail::Side side, const char* what, std::string_view name) const;
-  std::size_t find(detail::Side side, const char* what, std::size_t position) const;
-  std::size_t find(detail::Side side, const char* what, int position) const {
-    return find(side, what, static_cast<std::size_t>(position));
-  }
-  template <typename Key>
-  std::pair<std::byte*, std::size_t> locate(detail::Side side, const char* what, Key key, Type type) const {
-    return at(side, what, find(side, what, key), type);
-  }
-  std::pair<std::byte*, std::size_t> at(detail::Side side, const char* what, std::size_t position,
-                                        Type type) const;
-  std::size_t placeOf(std::size_t parameter, Type type) const;  // in Stage::parameters
-  detail::Side backwardOnly(detail::Side side, const char* what) const;
-
-  const Stage* stage_ = nullptr;
-  const Spec* parameters_ = nullptr;
-  detail::Side in_, out_, saved_, arguments_, grad_in_, grad_out_;
-  std::byte* const* values_ = nullptr;    // by position
-  std::byte* const* grad_par_ = nullptr;  // by place in Stage::parameters
-  std::uint64_t step_ = 0;
-  std::int32_t micro_batch_ = 0;
-  int replica_ = 0;
-  ActionKind pass_ = ActionKind::kForward;
-  bool training_ = false;
-};
-
-/// What becomes of a saved tensor when the pipeline recomputes.
-enum class Keep : std::uint8_t {
-  kRecomputed,  ///< not kept: the second forward writes it again
-  kCheckpoint,  ///< kept, so that the second forward need not compute it
-  kStateful,    ///< kept, because the second forward would give another one, such as a mask of dropout
-};
-
-struct Saved {
-  TensorSpec tensor;
-  Keep keep = Keep::kRecomputed;
-};
-
-using StageFunction = std::function<void(Io& io)>;
-
-/// Its inputs are the outputs of all stages of the level before; those of the first level are the infeed's
-/// tensors, then the run arguments. Both functions are called in the thread of Pipeline::run. They are the
-/// same for the same inputs, whenever they are called.
-struct Stage {
-  std::string name;
-  std::vector<std::size_t> parameters{};  ///< positions in PipelineOptions::parameters
-  Spec outputs{};
-  std::vector<Saved> saved{};
-  StageFunction forward{};
-  StageFunction backward{};  ///< none in any stage: a pipeline that is not trained
-};
-
-/// A stage, or several side by side.
-struct Concurrent {
-  std::vector<Stage> stages;
-  Concurrent(Stage stage) { stages.push_back(std::move(stage)); }  // NOLINT: {a, {b, c}, d} reads best
-  Concurrent(std::initializer_list<Stage> side_by_side) : stages(side_by_side) {}
-};
-
-/// Gets the gradient of one parameter by one micro-batch, in the order of the micro-batches.
-using AccumulateFunction =
-    std::function<void(std::size_t parameter, int micro_batch, std::span<std::byte> gradient)>;
 
 struct PipelineOptions {
   std::vector<Concurrent> stages;
@@ -190,12 +41,21 @@ struct PipelineOptions {
   bool overlap_io = false;
   bool recompute = false;
   RecomputeMode recompute_mode = RecomputeMode::kAuto;
-  /// In place of adding gradients: Io::gradPar is then zero at first in each backward, and `gradients` are
-  /// left alone. Not with a parameter that several stages share.
-  AccumulateFunction accumulate{};
-  std::string loss{};                ///< an output of the last level
-  bool outfeed_loss = false;         ///< the outfeed gets the loss alone
-  std::vector<bool> outfeed_mask{};  ///< of each output of the last level: true is not sent
+  /// Micro-batches that a stage takes before the next one begins: ScheduleOptions.
+  int batch_serialization_iterations = 1;
+  // Where tensors lie on the device, as planMemory(pipeline, …) counts them. kAuto is on where
+  // batch_serialization_iterations is above 1 and there are remote buffers.
+  Offload offload_activations = Offload::kAuto;  ///< those of micro-batches that no stage is working on
+  Offload offload_gradient_accumulation_buffers = Offload::kAuto;
+  Offload replicated_weight_sharding = Offload::kAuto;  ///< each replica keeps a part, and all gather
+  Offload offload_weights = Offload::kAuto;             ///< of sharded ones; refused without
+  /// One entry for each stage, or none: what stages read by Io::option.
+  std::vector<StageOptions> forward_propagation_stages_poplar_options{};
+  std::vector<StageOptions> backward_propagation_stages_poplar_options{};
+  bool continuous_weight_updates = false;  ///< refused: nobody has ever implemented it
+  std::string loss{};                      ///< an output of the last level
+  bool outfeed_loss = false;               ///< the outfeed gets the loss alone
+  std::vector<bool> outfeed_mask{};        ///< of each output of the last level: true is not sent
 };
 
 struct Feeds {
@@ -214,6 +74,17 @@ struct RunOptions {
   std::optional<std::int64_t> gradient_accumulation_count{};  ///< in place of PipelineOptions'
   std::uint64_t repeat_count = 1;                             ///< runs, each with its update
   std::uint64_t first_step = 0;                               ///< of the first run; the next ones count on
+};
+
+/// What a stage keeps on its IPU, in bytes.
+struct StageMemory {
+  int ipu = 0;
+  int micro_batches = 1;        ///< kept at the same time: Schedule::slots
+  std::size_t micro_batch = 0;  ///< of each: outputs and what is kept of saved tensors; of the first level
+                                ///< also the infeed's tensors
+  std::size_t inputs = 0;       ///< of a micro-batch, which the stage before keeps
+  std::size_t recomputed = 0;   ///< alive at the same time while it recomputes; of one micro-batch
+  std::size_t whole_recomputed = 0;  ///< the same, of all its segments together
 };
 
 /// The stages of one replica, and memory for what lies between them. Weights, gradients and outputs have the
@@ -249,6 +120,7 @@ class Pipeline {
   /// Of what stages hand on and keep, of a replica; with and without recomputation.
   std::size_t storedBytes(bool recompute) const;
   std::size_t storedBytes() const { return storedBytes(options().recompute); }
+  StageMemory memoryOf(int stage) const;
 
   /// Stages, IPUs, schedule, rule of the count, stash, idle time and stored bytes, in lines for people.
   std::string describe() const;

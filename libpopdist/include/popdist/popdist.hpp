@@ -22,6 +22,7 @@
 #include "popdist/loops.hpp"
 #include "popdist/memory_plan.hpp"
 #include "popdist/piece.hpp"
+#include "popdist/pipeline_plan.hpp"
 #include "popdist/pod.hpp"
 #include "popdist/popart_horovod.hpp"
 #include "popdist/progress_report.hpp"

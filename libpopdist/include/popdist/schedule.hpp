@@ -28,7 +28,8 @@ enum class ScheduleKind : std::uint8_t {
 enum class RecomputeMode : std::uint8_t {
   kAuto,                         ///< kThenBackpropagate, or kAndBackpropagateInterleaved for kSequential
   kThenBackpropagate,            ///< a whole stage again, then its backward: kGrouped, kInterleaved
-  kAndBackpropagateInterleaved,  ///< part by part, each with its backward: kGrouped, kSequential
+  kAndBackpropagateInterleaved,  ///< segment by segment, each with its backward, the last one first:
+                                 ///< kGrouped, kSequential. As kThenBackpropagate for stages of one segment
 };
 
 /// What a gradient accumulation count must be.
@@ -66,7 +67,11 @@ struct ScheduleOptions {
   bool recompute = false;
   RecomputeMode recompute_mode = RecomputeMode::kAuto;
   bool explicit_checkpoints = false;  ///< some stage keeps tensors of its own for recomputation
-  bool overlap_io = false;            ///< I/O tiles load and store during compute: kGrouped only
+  std::vector<int> segments{};        ///< of each stage, such as layers; empty: one
+  /// Micro-batches that a stage takes one after the other before the next stage begins. kSequential on one
+  /// IPU only; the count is a multiple of it.
+  int batch_serialization_iterations = 1;
+  bool overlap_io = false;  ///< I/O tiles load and store during compute: kGrouped only
   CountRule count_rule = CountRule::kTensorFlow;
 };
 
@@ -78,11 +83,13 @@ struct Action {
   std::int32_t stage = -1;        ///< -1: update
   std::int32_t micro_batch = -1;  ///< -1: update
   std::int32_t timestep = 0;
+  std::int32_t segment = -1;  ///< of the stage; -1: all of it
 
   friend bool operator==(const Action&, const Action&) = default;
 };
 
-/// "F2" is the forward of micro-batch 2, R its recomputation, B the backward; "U" is the update.
+/// "F2" is the forward of micro-batch 2, R its recomputation, B the backward; "U" is the update. "B2.0" is
+/// the backward of its first segment.
 std::string textOf(const Action& action);
 
 /// Actions in timesteps: in each, IPUs work independently of each other, and then exchange what they made. An
@@ -116,6 +123,12 @@ class Schedule {
   int stash(int stage) const { return slots(stage) - 1; }
   /// Whether its backward comes when its forward's activations are gone, so that it is recomputed.
   bool recomputes(int stage) const { return recomputes_[static_cast<std::size_t>(stage)]; }
+  int segmentsOf(int stage) const {
+    return options_.segments.empty() ? 1 : options_.segments[static_cast<std::size_t>(stage)];
+  }
+  /// Whether recomputation goes segment by segment (RecomputeMode::kAndBackpropagateInterleaved), so that one
+  /// segment's activations are there at a time.
+  bool recomputesBySegment() const;
 
   /// Timesteps from a micro-batch's entry to the next one's.
   int period() const { return period_; }
@@ -125,6 +138,8 @@ class Schedule {
  private:
   void placeStages();
   void addActions();
+  void addBackward(int stage, int micro_batch, int timestep);
+  void add(ActionKind kind, int stage, int micro_batch, int timestep, int segment = -1);
 
   ScheduleOptions options_;
   std::vector<int> level_of_, ipu_of_;
@@ -137,7 +152,8 @@ class Schedule {
 /// the options do not matter.
 void checkCount(const ScheduleOptions& options, std::int64_t count);
 
-/// How long a stage takes for one micro-batch. Recomputing takes as long as a forward.
+/// How long a stage takes for one micro-batch. Recomputing takes as long as a forward; each of n segments
+/// takes the n-th part of its stage's time.
 struct StageTimes {
   SimulatedTime forward{1};
   SimulatedTime backward{2};

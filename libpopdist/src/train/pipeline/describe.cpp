@@ -43,6 +43,15 @@ std::string tenthsOfPercent(double part) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
 }
 
+/// How recomputation goes, if some stage has several segments.
+std::string segmentText(const Model& model, const Schedule& schedule) {
+  if (!schedule.options().recompute || model.parts.size() == model.stages.size()) return "";
+  return std::string("recomputes ") +
+         (schedule.recomputesBySegment()
+              ? "segment by segment: what one saves is there at a time\n"
+              : "whole stages: what all segments of one save is there at a time\n");
+}
+
 }  // namespace
 
 std::string describe(const Model& model, const Schedule& schedule, StoredBytes stored) {
@@ -55,6 +64,7 @@ std::string describe(const Model& model, const Schedule& schedule, StoredBytes s
   text += "stash, in micro-batches: " + stashText(model, schedule) + "\n";
   text += "idle if stages are alike and a backward takes two forwards: " + tenthsOfPercent(balanced.bubble) +
           "\n";
+  text += segmentText(model, schedule);
   text += "stored: " + pop::sizeText(recompute ? stored.with_recomputation : stored.without_recomputation);
   if (!model.training) return text + "\n";
   return text + (recompute

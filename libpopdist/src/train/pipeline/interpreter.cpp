@@ -22,32 +22,35 @@ void add(const TensorSpec& tensor, std::byte* to, const std::byte* from) {
 
 Interpreter::Interpreter(const Model& model, const Schedule& schedule, const Memory& memory)
     : model_(model), places_(schedule), memory_(memory) {
-  const auto stages = static_cast<std::size_t>(schedule.stages());
-  ios_.resize(stages);
+  ios_.resize(model.parts.size());
+  grad_out_begin_.resize(model.parts.size());
   values_.resize(model.options.parameters.size());
-  grad_par_.resize(stages);
-  for (std::size_t i = 0; i < stages; ++i) {
-    const int stage = static_cast<int>(i);
-    const auto level = static_cast<std::size_t>(schedule.levelOf(stage));
+  for (int stage = 0; stage < schedule.stages(); ++stage) {
     slots_.push_back(schedule.slots(stage));
     held_.emplace_back(static_cast<std::size_t>(schedule.slots(stage)), -1);
-    grad_par_[i] = memory.of(stage).grad_par;
-    Io& io = ios_[i];
-    io.stage_ = &model.stages[i];
-    io.parameters_ = &model.options.parameters;
-    io.in_.spec = io.grad_in_.spec = &model.level_inputs[level];
-    io.out_.spec = io.grad_out_.spec = &model.stages[i].outputs;
-    io.saved_.spec = &model.saved[i];
-    io.arguments_ = {&model.options.arguments, memory.arguments()};
-    io.grad_in_.data = memory.of(stage).grad_in.data();
-    io.grad_par_ = grad_par_[i].data();
-    if (!model.training || static_cast<int>(level) + 1 == model.levels()) continue;
-    // The next level's first stage has the gradients of all outputs of this one, stage after stage.
-    std::size_t before = 0;
-    for (int other = model.level_begin[level]; other < stage; ++other)
-      before += model.stages[static_cast<std::size_t>(other)].outputs.size();
-    io.grad_out_.data = memory.of(model.level_begin[level + 1]).grad_in.data() + before;
+    grad_par_.push_back(model.training ? memory.gradPar(stage) : std::vector<std::byte*>());
   }
+  for (int part = 0; part < static_cast<int>(ios_.size()); ++part) connect(part);
+}
+
+// What stays the same in all calls.
+void Interpreter::connect(int at) {
+  const auto i = static_cast<std::size_t>(at);
+  const Part& part = model_.parts[i];
+  const auto stage = static_cast<std::size_t>(part.stage);
+  Io& io = ios_[i];
+  io.stage_ = &model_.stages[stage];
+  io.parameters_ = &model_.options.parameters;
+  io.in_.spec = io.grad_in_.spec = &part.inputs;
+  io.out_.spec = io.grad_out_.spec = &part.segment.outputs;
+  io.saved_.spec = &part.saved;
+  io.arguments_ = {&model_.options.arguments, memory_.arguments()};
+  io.grad_par_ = grad_par_[stage].data();
+  if (!part.is_last) return;
+  // The next level's first stage has the gradients of all outputs of this one, stage after stage.
+  const auto level = static_cast<std::size_t>(places_.levelOf(part.stage));
+  for (int other = model_.level_begin[level]; other < part.stage; ++other)
+    grad_out_begin_[i] += model_.stages[static_cast<std::size_t>(other)].outputs.size();
 }
 
 void Interpreter::run(const Schedule& schedule, const Call& call) {
@@ -87,12 +90,12 @@ void Interpreter::begin(const Call& call) {
     io.replica_ = call.feeds->replica;
     io.training_ = call.gradients != nullptr;
   }
-  if (call.gradients == nullptr || model_.options.accumulate) return;
+  if (call.gradients == nullptr) return;
   const Spec& parameters = model_.options.parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i)
     std::memset(call.gradients[i], 0, parameters[i].bytes());
-  for (std::size_t stage = 0; stage < ios_.size(); ++stage) {
-    const std::vector<std::byte*>& partials = memory_.of(static_cast<int>(stage)).grad_par;
+  for (std::size_t stage = 0; stage < grad_par_.size(); ++stage) {
+    const std::vector<std::byte*>& partials = memory_.gradPar(static_cast<int>(stage));
     for (std::size_t i = 0; i < partials.size(); ++i) {
       const std::size_t parameter = model_.stages[stage].parameters[i];
       grad_par_[stage][i] = partials[i] == nullptr ? call.gradients[parameter] : partials[i];
@@ -101,60 +104,79 @@ void Interpreter::begin(const Call& call) {
   }
 }
 
-void Interpreter::point(Io& io, const Action& action) {
-  const StageTables<std::byte*>& tables = memory_.of(action.stage);
+void Interpreter::point(int at, const Action& action) {
+  const Part& part = model_.parts[static_cast<std::size_t>(at)];
+  Io& io = ios_[static_cast<std::size_t>(at)];
+  const PartTables<std::byte*>& tables = memory_.of(at);
   const auto place = static_cast<std::size_t>(placeOf(action.stage, action.micro_batch));
-  const int level = places_.levelOf(action.stage);
-  const int maker = level == 0 ? 0 : model_.level_begin[static_cast<std::size_t>(level - 1)];
-  io.in_.data = memory_.inputs(level, placeOf(maker, action.micro_batch));
+  const std::size_t gradient_place = gradientPlaceOf(action.micro_batch);
+  const auto level = static_cast<std::size_t>(places_.levelOf(action.stage));
+  const int maker = level == 0 ? 0 : model_.level_begin[level - 1];
+  io.in_.data = part.is_first ? memory_.inputs(static_cast<int>(level), placeOf(maker, action.micro_batch))
+                              : memory_.of(at - 1).out[place].data();
   io.out_.data = tables.out[place].data();
   io.saved_.data = tables.saved[place].data();
   io.micro_batch_ = action.micro_batch;
   io.pass_ = action.kind;
+  const bool backward = action.kind == ActionKind::kBackward;
+  const std::vector<StageOptions>& options = backward
+                                                 ? model_.options.backward_propagation_stages_poplar_options
+                                                 : model_.options.forward_propagation_stages_poplar_options;
+  io.options_ = options.empty() ? nullptr : &options[static_cast<std::size_t>(action.stage)];
   // Whatever the schedule: what is read belongs to the micro-batch that is worked on.
   POP_CHECK(heldBy(maker, action.micro_batch) == action.micro_batch);
   POP_CHECK(heldBy(action.stage, action.micro_batch) == action.micro_batch);
+  if (!backward) return;
+  io.grad_in_.data = tables.grad_in[gradient_place].data();
+  const bool is_end = part.is_last && static_cast<int>(level) + 1 == model_.levels();
+  if (is_end) return;
+  const int next = part.is_last ? model_.firstPartOf(model_.level_begin[level + 1]) : at + 1;
+  io.grad_out_.data =
+      memory_.of(next).grad_in[gradient_place].data() + grad_out_begin_[static_cast<std::size_t>(at)];
+}
+
+std::pair<int, int> Interpreter::partsOf(const Action& action) const {
+  const int first = model_.firstPartOf(action.stage);
+  if (action.segment < 0) return {first, model_.endOfParts(action.stage)};
+  return {first + action.segment, first + action.segment + 1};
 }
 
 void Interpreter::forward(const Action& action) {
-  Io& io = ios_[static_cast<std::size_t>(action.stage)];
-  point(io, action);
-  io.stage_->forward(io);
+  const auto [first, end] = partsOf(action);
+  for (int part = first; part < end; ++part) {
+    point(part, action);
+    model_.parts[static_cast<std::size_t>(part)].segment.forward(ios_[static_cast<std::size_t>(part)]);
+  }
 }
 
 void Interpreter::backward(const Action& action) {
-  Io& io = ios_[static_cast<std::size_t>(action.stage)];
-  point(io, action);
-  clearGradients(action, io);
-  io.stage_->backward(io);
-  if (model_.options.accumulate) {
-    for (std::size_t i = 0; i < io.stage_->parameters.size(); ++i) {
-      const std::size_t parameter = io.stage_->parameters[i];
-      model_.options.accumulate(parameter, action.micro_batch,
-                                {io.grad_par_[i], model_.options.parameters[parameter].bytes()});
-    }
+  const auto [first, end] = partsOf(action);
+  for (int part = end - 1; part >= first; --part) {
+    point(part, action);
+    clearGradients(part, action);
+    model_.parts[static_cast<std::size_t>(part)].segment.backward(ios_[static_cast<std::size_t>(part)]);
   }
   const auto level = static_cast<std::size_t>(places_.levelOf(action.stage));
-  if (action.stage + 1 == model_.level_begin[level + 1]) addSideBySide(model_.level_begin[level]);
+  if (action.segment <= 0 && action.stage + 1 == model_.level_begin[level + 1])
+    addSideBySide(model_.level_begin[level], action.micro_batch);
 }
 
-void Interpreter::clearGradients(const Action& action, const Io& io) const {
-  const std::vector<std::byte*>& inputs = memory_.of(action.stage).grad_in;
+void Interpreter::clearGradients(int at, const Action& action) const {
+  const std::vector<std::byte*>& inputs = memory_.of(at).grad_in[gradientPlaceOf(action.micro_batch)];
+  const Spec& specs = model_.parts[static_cast<std::size_t>(at)].inputs;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i] != nullptr) std::memset(inputs[i], 0, (*io.grad_in_.spec)[i].bytes());
+    if (inputs[i] != nullptr) std::memset(inputs[i], 0, specs[i].bytes());
   }
-  if (!model_.options.accumulate) return;
-  for (std::size_t i = 0; i < io.stage_->parameters.size(); ++i)
-    std::memset(io.grad_par_[i], 0, model_.options.parameters[io.stage_->parameters[i]].bytes());
 }
 
 // The gradients of a level's inputs are those of its first stage, plus the others' in the order of the
 // stages.
-void Interpreter::addSideBySide(int first) const {
+void Interpreter::addSideBySide(int first, int micro_batch) const {
   const auto level = static_cast<std::size_t>(places_.levelOf(first));
-  const std::vector<std::byte*>& to = memory_.of(first).grad_in;
+  const std::size_t place = gradientPlaceOf(micro_batch);
+  const std::vector<std::byte*>& to = memory_.of(model_.firstPartOf(first)).grad_in[place];
   for (int stage = first + 1; stage < model_.level_begin[level + 1]; ++stage) {
-    const std::vector<std::byte*>& from = memory_.of(stage).grad_in;
+    const std::vector<std::byte*>& from = memory_.of(model_.firstPartOf(stage)).grad_in[place];
     for (std::size_t i = 0; i < to.size(); ++i) {
       if (to[i] != nullptr) add(model_.level_inputs[level][i], to[i], from[i]);
     }
@@ -163,9 +185,8 @@ void Interpreter::addSideBySide(int first) const {
 
 // Of parameters that several stages share: the first user's lie in the caller's gradients already.
 void Interpreter::addPartials() const {
-  if (model_.options.accumulate) return;
-  for (std::size_t stage = 0; stage < ios_.size(); ++stage) {
-    const std::vector<std::byte*>& partials = memory_.of(static_cast<int>(stage)).grad_par;
+  for (std::size_t stage = 0; stage < grad_par_.size(); ++stage) {
+    const std::vector<std::byte*>& partials = memory_.gradPar(static_cast<int>(stage));
     for (std::size_t i = 0; i < partials.size(); ++i) {
       const std::size_t parameter = model_.stages[stage].parameters[i];
       if (partials[i] != nullptr)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "libpopdist/src/train/pipeline/memory.h"
@@ -36,12 +37,18 @@ class Interpreter {
   void update();
   void fetch(const Action& action);
   void send(const Action& action);
-  void point(Io& io, const Action& action);
-  void clearGradients(const Action& action, const Io& io) const;
-  void addSideBySide(int stage) const;
+  void point(int part, const Action& action);
+  void clearGradients(int part, const Action& action) const;
+  void addSideBySide(int stage, int micro_batch) const;
+  void connect(int part);
+  std::pair<int, int> partsOf(const Action& action) const;
   void addPartials() const;
   int placeOf(int stage, int micro_batch) const {
     return micro_batch % slots_[static_cast<std::size_t>(stage)];
+  }
+  /// Of gradients: those of micro-batches that a stage takes in a row do not overwrite each other.
+  std::size_t gradientPlaceOf(int micro_batch) const {
+    return static_cast<std::size_t>(micro_batch % model_.options.batch_serialization_iterations);
   }
   std::int32_t& heldBy(int stage, int micro_batch) {
     return held_[static_cast<std::size_t>(stage)][static_cast<std::size_t>(placeOf(stage, micro_batch))];
@@ -53,8 +60,10 @@ class Interpreter {
   const Call* call_ = nullptr;
   std::vector<int> slots_;                       // of each stage
   std::vector<std::vector<std::int32_t>> held_;  // the micro-batch in each place of each stage
-  std::vector<Io> ios_;
-  std::vector<std::byte*> values_;                 // by parameter
+  std::vector<Io> ios_;                          // of each part
+  std::vector<std::size_t> grad_out_begin_;      // of each part: where its outputs begin among the inputs of
+                                                 // the next
+  std::vector<std::byte*> values_;               // by parameter
   std::vector<std::vector<std::byte*>> grad_par_;  // of each stage, by place in Stage::parameters
   int last_micro_batch_ = 0;
 };

@@ -55,6 +55,12 @@ std::pair<std::byte*, std::size_t> Io::at(detail::Side side, const char* what, s
   return {side.data[position], tensor.elements()};
 }
 
+std::string_view Io::option(std::string_view name, std::string_view fallback) const {
+  if (options_ == nullptr) return fallback;
+  const auto found = options_->find(name);
+  return found == options_->end() ? fallback : std::string_view(found->second);
+}
+
 std::size_t Io::placeOf(std::size_t parameter, Type type) const {
   const auto found = std::find(stage_->parameters.begin(), stage_->parameters.end(), parameter);
   if (found == stage_->parameters.end())

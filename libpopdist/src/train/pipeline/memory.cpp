@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/base/text.h"
+#include "libpopdist/src/train/schedule/legality.h"
 #include "popdist/error.hpp"
 
 namespace popdist::train {
@@ -16,7 +17,10 @@ constexpr std::size_t kAlignment = 64;
 class Planner {
  public:
   Planner(const Model& model, const Schedule& schedule, bool recompute)
-      : model_(model), schedule_(schedule), recompute_(recompute) {}
+      : model_(model),
+        schedule_(schedule),
+        recompute_(recompute),
+        by_segment_(recompute && modeOf(schedule.options()) == RecomputeMode::kAndBackpropagateInterleaved) {}
 
   Layout plan() {
     const std::size_t arguments = model_.options.arguments.size();
@@ -24,12 +28,14 @@ class Planner {
     const Spec inputs(first.begin(), first.end() - static_cast<std::ptrdiff_t>(arguments));
     for (int place = 0; place < schedule_.slots(0); ++place)
       layout_.offsets.inputs.push_back(reserve(inputs));
+    const std::size_t fed = layout_.bytes / static_cast<std::size_t>(schedule_.slots(0));
     for (int stage = 0; stage < schedule_.stages(); ++stage) addActivations(stage);
+    layout_.stages.front().micro_batch += fed;
     addScratch();
+    addInputs();
     layout_.stored_bytes = layout_.bytes;
     layout_.offsets.arguments = reserve(model_.options.arguments);
     for (int stage = 0; model_.training && stage < schedule_.stages(); ++stage) addGradients(stage);
-    if (model_.options.accumulate) addGradientScratch();
     return std::move(layout_);
   }
 
@@ -49,21 +55,35 @@ class Planner {
     return offsets;
   }
 
-  const Stage& stageAt(int stage) const { return model_.stages[static_cast<std::size_t>(stage)]; }
-
-  void addActivations(int stage) {
-    StageTables<std::size_t> tables;
-    for (int place = 0; place < schedule_.slots(stage); ++place) {
-      tables.out.push_back(reserve(stageAt(stage).outputs));
-      std::vector<std::size_t> saved;
-      for (const Saved& one : stageAt(stage).saved)
-        saved.push_back(isScratch(one) ? Layout::kNone : reserve(one.tensor));
-      tables.saved.push_back(std::move(saved));
-    }
-    layout_.offsets.stages.push_back(std::move(tables));
+  const Part& partAt(int part) const { return model_.parts[static_cast<std::size_t>(part)]; }
+  PartTables<std::size_t>& tablesOf(int part) {
+    return layout_.offsets.parts[static_cast<std::size_t>(part)];
   }
 
-  bool isScratch(const Saved& saved) const { return recompute_ && saved.keep == Keep::kRecomputed; }
+  // Kept: it has a place for each micro-batch. Else it lies in the IPU's scratch.
+  bool keeps(const Saved& saved) const { return !recompute_ || saved.keep != Keep::kRecomputed; }
+  bool keepsOutputs(const Part& part) const { return !recompute_ || part.is_last || by_segment_; }
+
+  void addActivations(int stage) {
+    const std::size_t begin = layout_.bytes;
+    const int slots = schedule_.slots(stage);
+    for (int i = model_.firstPartOf(stage); i < model_.endOfParts(stage); ++i) {
+      const Part& part = partAt(i);
+      PartTables<std::size_t> tables;
+      for (int place = 0; place < slots; ++place) {
+        tables.out.push_back(keepsOutputs(part) ? reserve(part.segment.outputs)
+                                                : std::vector(part.segment.outputs.size(), Layout::kNone));
+        std::vector<std::size_t> saved;
+        for (const Saved& one : part.segment.saved)
+          saved.push_back(keeps(one) ? reserve(one.tensor) : Layout::kNone);
+        tables.saved.push_back(std::move(saved));
+      }
+      layout_.offsets.parts.push_back(std::move(tables));
+    }
+    layout_.stages.push_back({.ipu = schedule_.ipuOf(stage),
+                              .micro_batches = slots,
+                              .micro_batch = (layout_.bytes - begin) / static_cast<std::size_t>(slots)});
+  }
 
   // Stages of an IPU use it in turn: a backward comes right after the forward that it reads from.
   void addScratch() {
@@ -75,50 +95,76 @@ class Planner {
       for (int stage = 0; stage < schedule_.stages(); ++stage) {
         if (schedule_.ipuOf(stage) != ipu) continue;
         layout_.bytes = begin;
-        placeInScratch(stage);
-        end = std::max(end, layout_.bytes);
+        end = std::max(end, placeInScratch(stage));
       }
       layout_.bytes = end;
     }
   }
 
-  void placeInScratch(int stage) {
-    const std::vector<Saved>& saved = stageAt(stage).saved;
-    for (std::size_t i = 0; i < saved.size(); ++i) {
-      if (!isScratch(saved[i])) continue;
-      const std::size_t offset = reserve(saved[i].tensor);
-      for (auto& row : layout_.offsets.stages[static_cast<std::size_t>(stage)].saved) row[i] = offset;
+  // Its segments use it in turn, too, where recomputation goes by segments. Returns where it ends.
+  std::size_t placeInScratch(int stage) {
+    const std::size_t begin = layout_.bytes;
+    std::size_t end = begin;
+    std::size_t sum = 0;
+    for (int i = model_.firstPartOf(stage); i < model_.endOfParts(stage); ++i) {
+      if (by_segment_) layout_.bytes = begin;
+      const std::size_t part_begin = layout_.bytes;
+      placeInScratch(partAt(i), tablesOf(i));
+      sum += layout_.bytes - part_begin;
+      end = std::max(end, layout_.bytes);
     }
+    layout_.stages[static_cast<std::size_t>(stage)].recomputed = end - begin;
+    layout_.stages[static_cast<std::size_t>(stage)].whole_recomputed = sum;
+    return end;
+  }
+
+  void placeInScratch(const Part& part, PartTables<std::size_t>& tables) {
+    const std::vector<Saved>& saved = part.segment.saved;
+    for (std::size_t i = 0; i < saved.size(); ++i) {
+      if (keeps(saved[i])) continue;
+      const std::size_t offset = reserve(saved[i].tensor);
+      for (auto& row : tables.saved) row[i] = offset;
+    }
+    if (keepsOutputs(part)) return;
+    const std::vector<std::size_t> outputs = reserve(part.segment.outputs);
+    for (auto& row : tables.out) row = outputs;
   }
 
   void addGradients(int stage) {
-    StageTables<std::size_t>& tables = layout_.offsets.stages[static_cast<std::size_t>(stage)];
-    const int level = schedule_.levelOf(stage);
-    for (const TensorSpec& input : model_.level_inputs[static_cast<std::size_t>(level)])
-      tables.grad_in.push_back(level > 0 && hasGradient(input.type) ? reserve(input) : Layout::kNone);
-    for (const std::size_t parameter : stageAt(stage).parameters) {
-      const bool first_user = used_.insert(parameter).second;
-      tables.grad_par.push_back(first_user ? Layout::kNone : reserve(model_.options.parameters[parameter]));
+    const int together = schedule_.options().batch_serialization_iterations;
+    for (int i = model_.firstPartOf(stage); i < model_.endOfParts(stage); ++i) {
+      const Part& part = partAt(i);
+      const bool needed = !part.is_first || schedule_.levelOf(stage) > 0;
+      std::vector<std::size_t> row;
+      for (int place = 0; place < together; ++place) {
+        if (place == 0 || part.is_first) {
+          row.clear();
+          for (const TensorSpec& input : part.inputs)
+            row.push_back(needed && hasGradient(input.type) ? reserve(input) : Layout::kNone);
+        }
+        tablesOf(i).grad_in.push_back(row);
+      }
     }
+    std::vector<std::size_t> partials;
+    for (const std::size_t parameter : model_.stages[static_cast<std::size_t>(stage)].parameters) {
+      const bool first_user = used_.insert(parameter).second;
+      partials.push_back(first_user ? Layout::kNone : reserve(model_.options.parameters[parameter]));
+    }
+    layout_.offsets.grad_par.push_back(std::move(partials));
   }
 
-  // One piece for the gradients of any one stage.
-  void addGradientScratch() {
-    const std::size_t begin = layout_.bytes;
-    std::size_t end = begin;
+  // What they read, as it lies with those that make it.
+  void addInputs() {
     for (int stage = 0; stage < schedule_.stages(); ++stage) {
-      layout_.bytes = begin;
-      std::vector<std::size_t>& offsets = layout_.offsets.stages[static_cast<std::size_t>(stage)].grad_par;
-      for (std::size_t i = 0; i < offsets.size(); ++i)
-        offsets[i] = reserve(model_.options.parameters[stageAt(stage).parameters[i]]);
-      end = std::max(end, layout_.bytes);
+      std::size_t& inputs = layout_.stages[static_cast<std::size_t>(stage)].inputs;
+      for (const TensorSpec& input : partAt(model_.firstPartOf(stage)).inputs) inputs += input.bytes();
     }
-    layout_.bytes = end;
   }
 
   const Model& model_;
   const Schedule& schedule_;
   const bool recompute_;
+  const bool by_segment_;
   std::set<std::size_t> used_;
   Layout layout_;
 };
@@ -158,9 +204,10 @@ pop::Result<Memory> Memory::make(const Model& model, const Layout& layout) {
   std::byte* begin = memory.bytes_->bytes().data();
   memory.tables_.inputs = addressesOf(layout.offsets.inputs, begin);
   memory.tables_.arguments = addressesOf(layout.offsets.arguments, begin);
-  for (const StageTables<std::size_t>& stage : layout.offsets.stages)
-    memory.tables_.stages.push_back({addressesOf(stage.out, begin), addressesOf(stage.saved, begin),
-                                     addressesOf(stage.grad_in, begin), addressesOf(stage.grad_par, begin)});
+  memory.tables_.grad_par = addressesOf(layout.offsets.grad_par, begin);
+  for (const PartTables<std::size_t>& part : layout.offsets.parts)
+    memory.tables_.parts.push_back(
+        {addressesOf(part.out, begin), addressesOf(part.saved, begin), addressesOf(part.grad_in, begin)});
   memory.join(model);
   return memory;
 }
@@ -170,12 +217,12 @@ void Memory::join(const Model& model) {
     row.insert(row.end(), tables_.arguments.begin(), tables_.arguments.end());
   level_inputs_.push_back(tables_.inputs);
   for (int level = 0; level < model.levels(); ++level) {
-    std::vector<std::vector<std::byte*>> rows(
-        of(model.level_begin[static_cast<std::size_t>(level)]).out.size());
-    for (int stage = model.level_begin[static_cast<std::size_t>(level)];
-         stage < model.level_begin[static_cast<std::size_t>(level) + 1]; ++stage) {
+    const int first = model.level_begin[static_cast<std::size_t>(level)];
+    std::vector<std::vector<std::byte*>> rows(of(model.firstPartOf(first)).out.size());
+    for (int stage = first; stage < model.level_begin[static_cast<std::size_t>(level) + 1]; ++stage) {
+      const auto& out = of(model.endOfParts(stage) - 1).out;
       for (std::size_t place = 0; place < rows.size(); ++place)
-        rows[place].insert(rows[place].end(), of(stage).out[place].begin(), of(stage).out[place].end());
+        rows[place].insert(rows[place].end(), out[place].begin(), out[place].end());
     }
     level_inputs_.push_back(std::move(rows));
   }

@@ -12,19 +12,20 @@
 
 namespace popdist::train {
 
-/// Rows of T: one for each tensor. Layout has them of offsets, Memory of addresses.
+/// Of a part (a segment of a stage): rows of T, one for each tensor. Layout has them of offsets, Memory of
+/// addresses.
 template <typename T>
-struct StageTables {
-  std::vector<std::vector<T>> out;    ///< by place: see Schedule::slots
-  std::vector<std::vector<T>> saved;  ///< by place
-  std::vector<T> grad_in;             ///< as the inputs of its level
-  std::vector<T> grad_par;            ///< by place in Stage::parameters; none: the caller's gradients
+struct PartTables {
+  std::vector<std::vector<T>> out;      ///< by place: see Schedule::slots
+  std::vector<std::vector<T>> saved;    ///< by place
+  std::vector<std::vector<T>> grad_in;  ///< as its inputs; of each micro-batch that a stage takes in a row
 };
 
 template <typename T>
 struct Tables {
-  std::vector<StageTables<T>> stages;
-  std::vector<std::vector<T>> inputs;  ///< of the infeed, by place of the first level
+  std::vector<PartTables<T>> parts;
+  std::vector<std::vector<T>> grad_par;  ///< of each stage, by place in Stage::parameters; none: the caller's
+  std::vector<std::vector<T>> inputs;    ///< of the infeed, by place of the first level
   std::vector<T> arguments;
 };
 
@@ -34,11 +35,13 @@ struct Layout {
   Tables<std::size_t> offsets;
   std::size_t bytes = 0;         ///< of all
   std::size_t stored_bytes = 0;  ///< of inputs, outputs and saved tensors
-  bool overflows = false;        ///< more than can be addressed
+  std::vector<StageMemory> stages;
+  bool overflows = false;  ///< more than can be addressed
 };
 
 /// Outputs, and what is kept of saved tensors, have a place for each micro-batch that the schedule holds.
-/// With recomputation other saved tensors share a piece of memory of their IPU.
+/// What is recomputed shares a piece of memory of its IPU: that of whole stages, outputs of their inner
+/// segments included; or that of single segments, whose outputs are then kept.
 Layout layOut(const Model& model, const Schedule& schedule, bool recompute);
 
 class Memory {
@@ -46,8 +49,9 @@ class Memory {
   /// kResourceExhausted: there is none.
   static pop::Result<Memory> make(const Model& model, const Layout& layout);
 
-  const StageTables<std::byte*>& of(int stage) const {
-    return tables_.stages[static_cast<std::size_t>(stage)];
+  const PartTables<std::byte*>& of(int part) const { return tables_.parts[static_cast<std::size_t>(part)]; }
+  const std::vector<std::byte*>& gradPar(int stage) const {
+    return tables_.grad_par[static_cast<std::size_t>(stage)];
   }
   /// What the stages of a level read, for the micro-batch in `place` of the level before (of the first, if it
   /// is that).

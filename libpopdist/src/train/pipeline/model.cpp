@@ -36,23 +36,59 @@ Status checkParameters(const Stage& stage, const Spec& parameters) {
   return {};
 }
 
-Status checkStage(const Stage& stage, const PipelineOptions& options, bool training) {
+/// A segment, or a stage that has none: `who` says which.
+Status checkSegment(const Segment& segment, const std::string& who, bool training) {
+  if (!segment.forward) return invalidArgument(who + " has no forward");
+  if (training != static_cast<bool>(segment.backward))
+    return invalidArgument(who + (training ? " has no backward" : " has a backward") + ", and others have " +
+                           (training ? "one" : "none") +
+                           ": a pipeline is trained by the backwards of all stages, or has none");
+  POP_RETURN_IF_ERROR(tensor::checkSpec(segment.outputs).during("reading the outputs of " + who));
+  Spec saved;
+  for (const Saved& one : segment.saved) saved.push_back(one.tensor);
+  return tensor::checkSpec(saved).during("reading what " + who + " saves");
+}
+
+Status checkStage(const Stage& stage, const PipelineOptions& options) {
   if (stage.name.empty())
     return invalidArgument("a stage has no name: set Stage::name, which errors then say");
-  if (!stage.forward) return invalidArgument(stageText(stage) + " has no forward");
-  if (training != static_cast<bool>(stage.backward))
-    return invalidArgument(stageText(stage) + (training ? " has no backward" : " has a backward") +
-                           ", and others have " + (training ? "one" : "none") +
-                           ": a pipeline is trained by the backwards of all stages, or has none");
-  POP_RETURN_IF_ERROR(checkParameters(stage, options.parameters));
-  POP_RETURN_IF_ERROR(tensor::checkSpec(stage.outputs).during("reading the outputs of " + stageText(stage)));
-  Spec saved;
-  for (const Saved& one : stage.saved) saved.push_back(one.tensor);
-  return tensor::checkSpec(saved).during("reading what " + stageText(stage) + " saves");
+  if (!stage.segments.empty() &&
+      (stage.forward || stage.backward || !stage.outputs.empty() || !stage.saved.empty()))
+    return invalidArgument(stageText(stage) +
+                           " has segments, and forward, backward, outputs or saved besides: set them in the "
+                           "segments alone");
+  return checkParameters(stage, options.parameters);
+}
+
+/// Those of the stage; of one without, the stage itself.
+std::vector<Segment> segmentsOf(const Stage& stage) {
+  if (!stage.segments.empty()) return stage.segments;
+  return {{stage.outputs, stage.saved, stage.forward, stage.backward}};
+}
+
+Status addParts(Model& model, const Stage& stage) {
+  const std::vector<Segment> segments = segmentsOf(stage);
+  model.part_begin.push_back(static_cast<int>(model.parts.size()));
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const std::string who =
+        (segments.size() > 1 ? "segment " + std::to_string(i) + " of " : "") + stageText(stage);
+    POP_RETURN_IF_ERROR(checkSegment(segments[i], who, model.training));
+    Part part{.stage = static_cast<int>(model.stages.size()),
+              .segment = segments[i],
+              .is_first = i == 0,
+              .is_last = i + 1 == segments.size()};
+    part.inputs = i == 0 ? model.level_inputs.back() : segments[i - 1].outputs;
+    for (const Saved& one : segments[i].saved) part.saved.push_back(one.tensor);
+    model.parts.push_back(std::move(part));
+  }
+  // The parts have the functions, and whatever memory these own.
+  model.stages.push_back(
+      {.name = stage.name, .parameters = stage.parameters, .outputs = segments.back().outputs});
+  return {};
 }
 
 /// Adds the outputs of a level's stages to `inputs` of the next level.
-Status addOutputs(const std::vector<Stage>& side_by_side, Spec& inputs) {
+Status addOutputs(std::span<const Stage> side_by_side, Spec& inputs) {
   std::map<std::string, const Stage*> made_by;
   for (const Stage& stage : side_by_side) {
     for (const TensorSpec& output : stage.outputs) {
@@ -72,19 +108,18 @@ Status addStages(Model& model) {
   model.level_begin.push_back(0);
   for (const Concurrent& level : model.options.stages) {
     for (const Stage& stage : level.stages) {
-      POP_RETURN_IF_ERROR(checkStage(stage, model.options, model.training));
+      POP_RETURN_IF_ERROR(checkStage(stage, model.options));
       if (!names.insert(stage.name).second)
         return invalidArgument("two stages are called " + inQuotes(stage.name) + ": names differ");
-      Spec saved;
-      for (const Saved& one : stage.saved) saved.push_back(one.tensor);
-      model.stages.push_back(stage);
-      model.saved.push_back(std::move(saved));
+      POP_RETURN_IF_ERROR(addParts(model, stage));
     }
+    const std::span<const Stage> all(model.stages);
     model.level_begin.push_back(static_cast<int>(model.stages.size()));
     Spec next;
-    POP_RETURN_IF_ERROR(addOutputs(level.stages, next));
+    POP_RETURN_IF_ERROR(addOutputs(all.last(level.stages.size()), next));
     model.level_inputs.push_back(std::move(next));
   }
+  model.part_begin.push_back(static_cast<int>(model.parts.size()));
   model.outputs = std::move(model.level_inputs.back());
   model.level_inputs.pop_back();
   return {};
@@ -116,6 +151,33 @@ Status checkOutfeed(const Model& model) {
   return {};
 }
 
+Status checkStageOptions(const Model& model, const char* name, const std::vector<StageOptions>& options) {
+  if (options.empty() || options.size() == model.stages.size()) return {};
+  return invalidArgument(std::string(name) + " has length " + std::to_string(options.size()) +
+                         ", and there are " +
+                         pop::counted(static_cast<std::int64_t>(model.stages.size()), "stage") +
+                         ": it needs one entry for each, in their order");
+}
+
+Status checkPlacement(const Model& model) {
+  const PipelineOptions& options = model.options;
+  if (options.continuous_weight_updates)
+    return invalidArgument(
+        "continuous_weight_updates is set, which no version of the operator has implemented: leave it out; "
+        "weights change once for each run");
+  if (options.offload_weights == Offload::kOn && options.replicated_weight_sharding == Offload::kOff)
+    return invalidArgument(
+        "offload_weights is on, and replicated_weight_sharding is off: only sharded weights are offloaded; "
+        "set it to kOn or kAuto");
+  if (!model.training && !options.backward_propagation_stages_poplar_options.empty())
+    return invalidArgument(
+        "backward_propagation_stages_poplar_options is set, and no stage has a backward: leave it out");
+  POP_RETURN_IF_ERROR(checkStageOptions(model, "forward_propagation_stages_poplar_options",
+                                        options.forward_propagation_stages_poplar_options));
+  return checkStageOptions(model, "backward_propagation_stages_poplar_options",
+                           options.backward_propagation_stages_poplar_options);
+}
+
 void chooseSent(Model& model) {
   for (std::size_t i = 0; i < model.outputs.size(); ++i) {
     const bool masked = !model.options.outfeed_mask.empty() && model.options.outfeed_mask[i];
@@ -141,7 +203,9 @@ Result<Model> makeModel(PipelineOptions options) {
   if (model.options.stages.empty())
     return invalidArgument("a pipeline has 0 stages: it needs at least 2, one after the other");
   for (const Concurrent& level : model.options.stages) {
-    for (const Stage& stage : level.stages) model.training = model.training || stage.backward;
+    for (const Stage& stage : level.stages) {
+      for (const Segment& segment : segmentsOf(stage)) model.training = model.training || segment.backward;
+    }
   }
   Spec first = model.options.inputs;
   first.insert(first.end(), model.options.arguments.begin(), model.options.arguments.end());
@@ -150,6 +214,7 @@ Result<Model> makeModel(PipelineOptions options) {
   model.level_inputs.push_back(std::move(first));
   POP_RETURN_IF_ERROR(addStages(model));
   POP_RETURN_IF_ERROR(checkOutfeed(model));
+  POP_RETURN_IF_ERROR(checkPlacement(model));
   chooseSent(model);
   return model;
 }
@@ -165,12 +230,16 @@ ScheduleOptions scheduleOptions(const Model& model) {
                          .recompute = options.recompute,
                          .recompute_mode = options.recompute_mode,
                          .explicit_checkpoints = false,
+                         .segments = {},
+                         .batch_serialization_iterations = options.batch_serialization_iterations,
                          .overlap_io = options.overlap_io,
                          .count_rule = options.count_rule};
   for (const Concurrent& level : options.stages)
     result.levels.push_back(static_cast<int>(level.stages.size()));
-  for (const Stage& stage : model.stages) {
-    for (const Saved& saved : stage.saved)
+  for (std::size_t stage = 0; stage < model.stages.size(); ++stage)
+    result.segments.push_back(model.part_begin[stage + 1] - model.part_begin[stage]);
+  for (const Part& part : model.parts) {
+    for (const Saved& saved : part.segment.saved)
       result.explicit_checkpoints = result.explicit_checkpoints || saved.keep == Keep::kCheckpoint;
   }
   result.explicit_checkpoints = result.explicit_checkpoints && options.recompute;
@@ -193,10 +262,6 @@ Status checkSharedParameters(const Model& model, const Schedule& schedule) {
         return invalidArgument(what + " and are on IPUs " + std::to_string(schedule.ipuOf(other)) + " and " +
                                std::to_string(schedule.ipuOf(stage)) +
                                ": put them on one IPU by device_mapping");
-      if (model.options.accumulate)
-        return invalidArgument(what +
-                               ", and PipelineOptions::accumulate takes gradients of one stage at a time: "
-                               "leave it out, so that they are added");
     }
   }
   return {};

@@ -10,18 +10,31 @@
 
 namespace popdist::train {
 
+/// A segment of a stage, in the list of all.
+struct Part {
+  int stage = 0;
+  Segment segment;
+  Spec inputs;
+  Spec saved;
+  bool is_first = true;  ///< of its stage
+  bool is_last = true;
+};
+
 struct Model {
   PipelineOptions options;
-  std::vector<Stage> stages;
+  std::vector<Stage> stages;         ///< with the outputs of their last segments
+  std::vector<Part> parts;           ///< stage by stage
+  std::vector<int> part_begin;       ///< the first part of each stage, and one more
   std::vector<int> level_begin;      ///< the first stage of each level, and one more
   std::vector<Spec> level_inputs;    ///< of each level
-  std::vector<Spec> saved;           ///< of each stage
   Spec outputs;                      ///< of the last level
   Spec sent;                         ///< those for the outfeed
   std::vector<std::size_t> sent_at;  ///< their positions in outputs
   bool training = false;
 
   int levels() const { return static_cast<int>(level_begin.size()) - 1; }
+  int firstPartOf(int stage) const { return part_begin[static_cast<std::size_t>(stage)]; }
+  int endOfParts(int stage) const { return part_begin[static_cast<std::size_t>(stage) + 1]; }
 };
 
 /// Errors name the stage, the tensor or the option, the rule and a way out.

@@ -72,6 +72,13 @@ class Pipeline::Impl {
     interpreter_.run(schedule, {values, nullptr, &feeds, nullptr, step});
   }
 
+  StageMemory memoryOf(int stage) const {
+    if (stage < 0 || stage >= schedule_.stages())
+      throwIfError({pop::Code::kOutOfRange, "there is no stage " + std::to_string(stage) + ": there are " +
+                                                std::to_string(schedule_.stages())},
+                   "Pipeline.memoryOf");
+    return layout_.stages[static_cast<std::size_t>(stage)];
+  }
   const Model& model() const { return model_; }
   const Schedule& schedule() const { return schedule_; }
   std::size_t storedBytes(bool recompute) const {
@@ -151,6 +158,9 @@ SimulatedTime Pipeline::simulatedTime(const SimulationOptions& times) const {
 }
 std::size_t Pipeline::storedBytes(bool recompute) const {
   return impl_->storedBytes(recompute);
+}
+StageMemory Pipeline::memoryOf(int stage) const {
+  return impl_->memoryOf(stage);
 }
 std::string Pipeline::describe() const {
   return train::describe(impl_->model(), impl_->schedule(), {storedBytes(false), storedBytes(true)});

@@ -39,8 +39,30 @@ Rule ruleOf(const ScheduleOptions& options) {
     return {whose + " with overlap_io needs at least " + std::to_string(overlap + 2), overlap + 2, 1};
   if (options.count_rule == CountRule::kPopart)
     return {whose + " needs at least as many as it has stages", levelsOf(options), 1};
+  const int together = options.batch_serialization_iterations;
+  if (together > 1)
+    return {whose + " with batch_serialization_iterations needs a multiple of " + std::to_string(together),
+            together, together};
   if (overlap == 1) return {whose + " needs at least 1", 1, 1};
   return {whose + " needs a multiple of " + std::to_string(overlap), overlap, overlap};
+}
+
+std::set<int> ipusOf(const ScheduleOptions& options) {
+  std::set<int> ipus;
+  for (const DeviceGroup& group : options.device_mapping) ipus.insert(group.ipus.begin(), group.ipus.end());
+  return ipus;
+}
+
+Status checkSegments(const ScheduleOptions& options) {
+  if (options.segments.empty()) return {};
+  if (static_cast<int>(options.segments.size()) != stagesOf(options))
+    return invalidArgument("segments has length " + std::to_string(options.segments.size()) + " for " +
+                           counted(stagesOf(options), "stage") + ": it needs one entry for each");
+  const int least = *std::min_element(options.segments.begin(), options.segments.end());
+  const int most = *std::max_element(options.segments.begin(), options.segments.end());
+  if (least >= 1 && most <= kMostStages) return {};
+  return invalidArgument("a stage has " + counted(least < 1 ? least : most, "segment") + ", expected 1 to " +
+                         std::to_string(kMostStages));
 }
 
 Status checkKind(const ScheduleOptions& options) {
@@ -118,6 +140,7 @@ Status checkShape(const ScheduleOptions& options) {
   if (options.ipus < 0 || options.ipus > kMostStages)
     return invalidArgument("ipus is " + std::to_string(options.ipus) + ", expected 1 to " +
                            std::to_string(kMostStages) + ", or 0 for as many as the mapping needs");
+  POP_RETURN_IF_ERROR(checkSegments(options));
   return checkKind(options);
 }
 
@@ -138,7 +161,8 @@ Status checkRecomputation(const ScheduleOptions& options) {
   if (options.recompute_mode == RecomputeMode::kThenBackpropagate &&
       options.kind == ScheduleKind::kSequential)
     return invalidArgument(
-        "recompute_mode is kThenBackpropagate, and the Sequential schedule recomputes stages part by part: "
+        "recompute_mode is kThenBackpropagate, and the Sequential schedule recomputes stages segment by "
+        "segment: "
         "set it to "
         "kAuto");
   if (options.recompute_mode == RecomputeMode::kAndBackpropagateInterleaved &&
@@ -148,13 +172,33 @@ Status checkRecomputation(const ScheduleOptions& options) {
         "stages: set it "
         "to kAuto, or kind to kGrouped");
   if (!options.explicit_checkpoints) return {};
-  std::set<int> ipus;
-  for (const DeviceGroup& group : options.device_mapping) ipus.insert(group.ipus.begin(), group.ipus.end());
+  const std::set<int> ipus = ipusOf(options);
   const ScheduleKind needed = ipus.size() > 1 ? ScheduleKind::kGrouped : ScheduleKind::kSequential;
   if (options.kind == needed) return {};
   return invalidArgument("stages with checkpoints of their own on " +
                          counted(static_cast<int>(ipus.size()), "IPU") + " need the " + nameOf(needed) +
                          " schedule, not " + kind + ": set kind, or recompute from the stages' inputs alone");
+}
+
+Status checkBatchSerialization(const ScheduleOptions& options) {
+  const int together = options.batch_serialization_iterations;
+  const std::string what = "batch_serialization_iterations is " + std::to_string(together);
+  if (together < 1) return invalidArgument(what + ", expected 1 or more");
+  if (together == 1) return {};
+  if (options.kind != ScheduleKind::kSequential)
+    return invalidArgument(what + ", which needs the Sequential schedule, not " + nameOf(options.kind) +
+                           ": set kind to kSequential, or leave it at 1");
+  const std::set<int> ipus = ipusOf(options);
+  if (ipus.size() == 1) return {};
+  return invalidArgument(what + ", which needs all stages on one IPU, and they are on " +
+                         counted(static_cast<int>(ipus.size()), "IPU") +
+                         ": name the same one for each in device_mapping, or leave it at 1");
+}
+
+RecomputeMode modeOf(const ScheduleOptions& options) {
+  if (options.recompute_mode != RecomputeMode::kAuto) return options.recompute_mode;
+  return options.kind == ScheduleKind::kSequential ? RecomputeMode::kAndBackpropagateInterleaved
+                                                   : RecomputeMode::kThenBackpropagate;
 }
 
 Status checkCountIsLegal(const ScheduleOptions& options, std::int64_t count) {

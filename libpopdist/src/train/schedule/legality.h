@@ -30,6 +30,12 @@ pop::Status checkMapping(const ScheduleOptions& options);
 /// The mode of recomputation and explicit checkpoints, once the mapping is known.
 pop::Status checkRecomputation(const ScheduleOptions& options);
 
+/// batch_serialization_iterations, once the mapping is known.
+pop::Status checkBatchSerialization(const ScheduleOptions& options);
+
+/// The mode that kAuto stands for.
+RecomputeMode modeOf(const ScheduleOptions& options);
+
 pop::Status checkCountIsLegal(const ScheduleOptions& options, std::int64_t count);
 
 }  // namespace popdist::train

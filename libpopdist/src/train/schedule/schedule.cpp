@@ -4,6 +4,7 @@
 #include "popdist/schedule.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "libpopdist/src/tensor/error_edge.h"
 #include "libpopdist/src/train/schedule/legality.h"
@@ -14,16 +15,25 @@ namespace {
 
 constexpr std::int64_t kMostActions = std::int64_t{1} << 24;
 
+/// Of one micro-batch, at most: a forward of each stage, and each segment again and backwards.
+std::int64_t actionsOfMicroBatch(const ScheduleOptions& options) {
+  std::int64_t segments = stagesOf(options);
+  for (const int each : options.segments) segments += each - 1;
+  return stagesOf(options) + 2 * segments;
+}
+
 }  // namespace
 
 std::string textOf(const Action& action) {
+  const std::string which =
+      std::to_string(action.micro_batch) + (action.segment < 0 ? "" : "." + std::to_string(action.segment));
   switch (action.kind) {
     case ActionKind::kForward:
-      return "F" + std::to_string(action.micro_batch);
+      return "F" + which;
     case ActionKind::kRecompute:
-      return "R" + std::to_string(action.micro_batch);
+      return "R" + which;
     case ActionKind::kBackward:
-      return "B" + std::to_string(action.micro_batch);
+      return "B" + which;
     case ActionKind::kUpdate:
       break;
   }
@@ -40,8 +50,9 @@ Schedule::Schedule(ScheduleOptions options) : options_(std::move(options)) {
   if (options_.device_mapping.empty()) options_.device_mapping = shortestMapping(options_.levels);
   throwIfError(checkMapping(options_), "Schedule");
   throwIfError(checkRecomputation(options_), "Schedule");
+  throwIfError(checkBatchSerialization(options_), "Schedule");
   throwIfError(checkCountIsLegal(options_, options_.gradient_accumulation_count), "Schedule");
-  const std::int64_t most_actions = options_.gradient_accumulation_count * stagesOf(options_) * 3;
+  const std::int64_t most_actions = options_.gradient_accumulation_count * actionsOfMicroBatch(options_);
   if (most_actions > kMostActions)
     throwIfError(
         {pop::Code::kResourceExhausted,
@@ -64,7 +75,8 @@ void Schedule::placeStages() {
   ipus_ = std::max(ipus_, options_.ipus);
   period_ = periodOf(options_);
   const int per_micro_batch = options_.training ? 2 * levels() : levels();
-  timesteps_ = period_ * (microBatches() - 1) + per_micro_batch;
+  const int entries = microBatches() / options_.batch_serialization_iterations;
+  timesteps_ = period_ * (entries - 1) + per_micro_batch;
   for (int stage = 0; stage < stages(); ++stage) {
     // What is the IPU's next action after the forward needs no recomputation: the activations are still
     // there.
@@ -87,41 +99,63 @@ int Schedule::slots(int stage) const {
     lifetime = 2 * levels() - 1 - 2 * level;
   else if (level + 1 < levels())
     lifetime = 2;  // the next level reads while this one writes
-  return (lifetime + period_ - 1) / period_;
+  return (lifetime + period_ - 1) / period_ * options_.batch_serialization_iterations;
+}
+
+bool Schedule::recomputesBySegment() const {
+  return options_.recompute && modeOf(options_) == RecomputeMode::kAndBackpropagateInterleaved;
 }
 
 int Schedule::overlap() const {
   return overlapOf(options_);
 }
 
+void Schedule::add(ActionKind kind, int stage, int micro_batch, int timestep, int segment) {
+  order_.push_back({kind, ipuOf(stage), stage, micro_batch, timestep, segment});
+}
+
+void Schedule::addBackward(int stage, int micro_batch, int timestep) {
+  const int segments = segmentsOf(stage);
+  if (segments == 1 || !recomputesBySegment()) {
+    if (recomputes(stage)) add(ActionKind::kRecompute, stage, micro_batch, timestep);
+    add(ActionKind::kBackward, stage, micro_batch, timestep);
+    return;
+  }
+  for (int segment = segments - 1; segment >= 0; --segment) {
+    // Of a stage that need not recompute the last segment's activations are still there, and no others.
+    if (recomputes(stage) || segment + 1 < segments)
+      add(ActionKind::kRecompute, stage, micro_batch, timestep, segment);
+    add(ActionKind::kBackward, stage, micro_batch, timestep, segment);
+  }
+}
+
 void Schedule::addActions() {
   const int last_backward = 2 * levels() - 1;
-  const auto micro_batch_at = [&](int timestep, int offset) {
+  const int together = options_.batch_serialization_iterations;
+  const int entries = microBatches() / together;
+  // Those that a stage works on which has its first `offset` timesteps after they enter: [first, end).
+  const auto micro_batches_at = [&](int timestep, int offset) {
     const int since = timestep - offset;
-    const bool is_there = since >= 0 && since % period_ == 0 && since / period_ < microBatches();
-    return is_there ? since / period_ : -1;
-  };
-  const auto add = [&](ActionKind kind, int stage, int micro_batch, int timestep) {
-    order_.push_back({kind, ipuOf(stage), stage, micro_batch, timestep});
+    const bool are_there = since >= 0 && since % period_ == 0 && since / period_ < entries;
+    const int first = are_there ? since / period_ * together : 0;
+    return std::pair(first, are_there ? first + together : 0);
   };
   order_.reserve(static_cast<std::size_t>(microBatches()) * static_cast<std::size_t>(stages()) * 2);
   for (int timestep = 0; timestep < timesteps_; ++timestep) {
     for (int stage = 0; options_.training && stage < stages(); ++stage) {
-      const int m = micro_batch_at(timestep, last_backward - levelOf(stage));
-      if (m < 0) continue;
-      if (recomputes(stage)) add(ActionKind::kRecompute, stage, m, timestep);
-      add(ActionKind::kBackward, stage, m, timestep);
+      const auto [first, end] = micro_batches_at(timestep, last_backward - levelOf(stage));
+      for (int m = first; m < end; ++m) addBackward(stage, m, timestep);
     }
     for (int stage = 0; stage < stages(); ++stage) {
-      const int m = micro_batch_at(timestep, levelOf(stage));
-      if (m >= 0) add(ActionKind::kForward, stage, m, timestep);
+      const auto [first, end] = micro_batches_at(timestep, levelOf(stage));
+      for (int m = first; m < end; ++m) add(ActionKind::kForward, stage, m, timestep);
     }
   }
   if (!options_.training) return;
   std::vector<int> ipus = ipu_of_;
   std::sort(ipus.begin(), ipus.end());
   ipus.erase(std::unique(ipus.begin(), ipus.end()), ipus.end());
-  for (const int ipu : ipus) order_.push_back({ActionKind::kUpdate, ipu, -1, -1, timesteps_});
+  for (const int ipu : ipus) order_.push_back({ActionKind::kUpdate, ipu, -1, -1, timesteps_, -1});
 }
 
 std::vector<Action> Schedule::actionsOf(int ipu) const {

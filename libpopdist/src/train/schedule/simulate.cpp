@@ -56,13 +56,22 @@ class Run {
 
   SimulatedTime computeTime(const Action& action) const {
     if (action.kind == ActionKind::kUpdate) return options_.update;
-    return action.kind == ActionKind::kBackward ? timesOf(action).backward : timesOf(action).forward;
+    return partOf(action.kind == ActionKind::kBackward ? timesOf(action).backward : timesOf(action).forward,
+                  action);
+  }
+
+  // All segments together take the stage's time, to the picosecond.
+  SimulatedTime partOf(SimulatedTime whole, const Action& action) const {
+    if (action.segment < 0) return whole;
+    const int segments = schedule_.segmentsOf(action.stage);
+    return whole * (action.segment + 1) / segments - whole * action.segment / segments;
   }
 
   SimulatedTime copyTime(const Action& action) const {
     if (action.kind == ActionKind::kForward && leaves_forward_[static_cast<std::size_t>(action.stage)])
       return timesOf(action).copy_forward;
-    if (action.kind == ActionKind::kBackward && leaves_backward_[static_cast<std::size_t>(action.stage)])
+    if (action.kind == ActionKind::kBackward && action.segment <= 0 &&
+        leaves_backward_[static_cast<std::size_t>(action.stage)])
       return timesOf(action).copy_backward;
     return SimulatedTime(0);
   }
@@ -74,12 +83,13 @@ class Run {
     const auto timesteps = static_cast<std::size_t>(schedule_.order().back().timestep) + 1;
     loads_.assign(timesteps, SimulatedTime(0));
     stores_.assign(timesteps, SimulatedTime(0));
+    const int together = schedule_.options().batch_serialization_iterations;
     for (const Action& action : schedule_.order()) {
       if (action.kind != ActionKind::kForward) continue;
       const auto timestep = static_cast<std::size_t>(action.timestep);
       const int level = schedule_.levelOf(action.stage);
-      if (level == 0) loads_[timestep] = options_.load;
-      if (level + 1 == schedule_.levels()) stores_[timestep] = options_.store;
+      if (level == 0) loads_[timestep] = options_.load * together;
+      if (level + 1 == schedule_.levels()) stores_[timestep] = options_.store * together;
     }
   }
 

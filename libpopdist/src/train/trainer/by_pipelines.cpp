@@ -71,9 +71,6 @@ pop::Status checkPipeline(const Parameters& parameters, const PipelineProgram& p
         "TrainerOptions::accumulation is set, and so is the pipeline's gradient_accumulation_count (" +
         std::to_string(program.pipeline.gradient_accumulation_count) +
         "): a pipeline adds up the gradients of its micro-batches itself; leave the trainer's alone");
-  if (program.pipeline.accumulate)
-    return pop::invalidArgument(
-        "the pipeline has a function accumulate, and the trainer needs its gradients");
   if (program.pipeline.parameters != parameters.spec())
     return pop::invalidArgument("the pipeline's parameters are " + textOf(program.pipeline.parameters) +
                                 ", the trainer's " + textOf(parameters.spec()));

@@ -131,29 +131,6 @@ TEST(Pipeline, AddsGradientsOfSharedParametersInTheSameOrder) {
   EXPECT_EQ(gradients.size(), 1U);
 }
 
-TEST(Pipeline, GivesGradientsOneByOneInTheOrderOfMicroBatches) {
-  PipelineOptions options = optionsOf({adding("a", 1), last()}, 4);
-  options.parameters = {{"w", Type::kFloat, {}}};
-  Stage scaling = adding("scaling", 0);
-  scaling.parameters = {0};
-  scaling.backward = [](Io& io) { io.gradPar(0)[0] += io.in("x")[0]; };
-  options.stages.insert(options.stages.begin(), Concurrent(scaling));
-  options.gradient_accumulation_count = 6;
-  std::vector<std::pair<int, float>> came;
-  options.accumulate = [&](std::size_t parameter, int micro_batch, std::span<std::byte> gradient) {
-    EXPECT_EQ(parameter, 0U);
-    float value = 0;
-    std::memcpy(&value, gradient.data(), sizeof value);
-    came.emplace_back(micro_batch, value);
-  };
-  Runner runner(std::move(options));
-  runner.gradients.get<float>(0)[0] = 42;
-  runner.run();
-  EXPECT_THAT(came, ElementsAre(std::pair(0, 0.0F), std::pair(1, 1.0F), std::pair(2, 2.0F),
-                                std::pair(3, 3.0F), std::pair(4, 4.0F), std::pair(5, 5.0F)));
-  EXPECT_EQ(runner.gradients.get<float>(0)[0], 42) << "the caller's own";
-}
-
 // A mask that would come out differently in a second pass is kept; what follows from it is computed again.
 TEST(Pipeline, RecomputesWhatIsNotKept) {
   int masks = 0, forwards = 0;

@@ -136,6 +136,35 @@ TEST(Schedule, RecomputesBeforeEachBackwardWhoseActivationsAreGone) {
   EXPECT_EQ(table(Schedule(options), 0), "F0 F0 B0 R0 B0 F1 F1 B1 R1 B1 F2 F2 B2 R2 B2 F3 F3 B3 R3 B3 U");
 }
 
+TEST(Schedule, RecomputesWholeStagesOrSegmentBySegment) {
+  ScheduleOptions options = optionsOf(ScheduleKind::kSequential, 2, 2);
+  options.device_mapping = {0, 1};
+  options.segments = {2, 3};
+  EXPECT_EQ(table(Schedule(options), 1), "F0 B0 F1 B1 U") << "without recomputation segments change nothing";
+  options.recompute = true;
+  EXPECT_TRUE(Schedule(options).recomputesBySegment());
+  EXPECT_EQ(table(Schedule(options), 0), "F0 B0.1 R0.0 B0.0 F1 B1.1 R1.0 B1.0 U")
+      << "what the last segment has saved is still there";
+  EXPECT_EQ(table(Schedule(options), 1), "F0 B0.2 R0.1 B0.1 R0.0 B0.0 F1 B1.2 R1.1 B1.1 R1.0 B1.0 U");
+  options.kind = ScheduleKind::kGrouped;
+  options.gradient_accumulation_count = 4;
+  EXPECT_FALSE(Schedule(options).recomputesBySegment());
+  EXPECT_EQ(table(Schedule(options), 0), "F0 F1 F2 R0 B0 F3 R1 B1 R2 B2 R3 B3 U");
+  options.recompute_mode = RecomputeMode::kAndBackpropagateInterleaved;
+  EXPECT_EQ(table(Schedule(options), 0),
+            "F0 F1 F2 R0.1 B0.1 R0.0 B0.0 F3 R1.1 B1.1 R1.0 B1.0 R2.1 B2.1 R2.0 B2.0 R3.1 B3.1 R3.0 B3.0 U");
+}
+
+TEST(Schedule, TakesMicroBatchesInARow) {
+  ScheduleOptions options = optionsOf(ScheduleKind::kSequential, 2, 4);
+  options.device_mapping = {0, 0};
+  options.batch_serialization_iterations = 2;
+  const Schedule schedule(options);
+  EXPECT_EQ(table(schedule, 0), "F0 F1 F0 F1 B0 B1 B0 B1 F2 F3 F2 F3 B2 B3 B2 B3 U");
+  EXPECT_EQ(schedule.slots(0), 2);
+  EXPECT_EQ(schedule.slots(1), 2);
+}
+
 TEST(Schedule, RunsStagesOfALevelAtTheSameTime) {
   const Schedule schedule(
       {.levels = {1, 2, 1}, .device_mapping = {0, {1, 2}, 2}, .gradient_accumulation_count = 6});

@@ -164,6 +164,16 @@ TEST(Simulate, RecomputingCostsForwards) {
   EXPECT_GT(simulated(Schedule(options), 1000, 2000), (16 + 3) * 3000);
 }
 
+// The segments of a stage take its time together, whatever that is.
+TEST(Simulate, SegmentsTakeTheirStagesTime) {
+  ScheduleOptions options = optionsOf(ScheduleKind::kGrouped, 2, 8);
+  options.recompute = true;
+  const std::int64_t whole = simulated(Schedule(options), 1001, 2003);
+  options.segments = {3, 1};
+  options.recompute_mode = RecomputeMode::kAndBackpropagateInterleaved;
+  EXPECT_EQ(simulated(Schedule(options), 1001, 2003), whole);
+}
+
 // 32 micro-batches on two IPUs: one pipeline, or two replicas with 16 each that hold both stages on their one
 // IPU.
 TEST(Simulate, SaysWhetherAPipelineOrReplicasAreQuicker) {

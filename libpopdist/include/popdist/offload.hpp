@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a class of tensors leaves the memory of the IPUs.
+#pragma once
+
+#include <cstdint>
+
+namespace popdist::train {
+
+enum class Offload : std::uint8_t {
+  kAuto,  ///< where it pays: each option says when
+  kOn,
+  kOff,
+};
+
+}  // namespace popdist::train

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of one IPU's plan, and what its options say.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "common/base/status.h"
+#include "popdist/memory_plan.hpp"
+
+namespace popdist::train {
+
+/// What planMemory refuses of options.
+pop::Status checkOptions(const MemoryPlanOptions& options);
+
+struct Decision {
+  bool offload = false;
+  std::string why;
+};
+
+/// Whether tensors that only updates use are offloaded.
+Decision decideOnUpdateVariables(const MemoryPlanOptions& options);
+
+/// Of one IPU. `options` outlive it; `offload` is whether tensors that only updates use are.
+class MemoryPlanner {
+ public:
+  MemoryPlanner(const MemoryPlanOptions& options, bool offload) : options_(options), offload_(offload) {}
+
+  MemoryRow& row(std::string what) {
+    plan.rows.push_back({.what = std::move(what)});
+    return plan.rows.back();
+  }
+
+  /// A tensor that is used while micro-batches are computed.
+  void addToIpu(MemoryRow& row, const TensorSpec& tensor, std::size_t element_bytes);
+  /// A tensor that only updates use: perhaps in parts, perhaps offloaded.
+  void addOfUpdate(MemoryRow& row, const TensorSpec& tensor, std::size_t element_bytes);
+
+  /// Bytes of anything.
+  void add(MemoryRow& row, std::uint64_t bytes, bool offloaded) {
+    (offloaded ? row.streaming : row.in_processor) += bytes;
+  }
+
+  /// A row for each of the optimizer's states.
+  void addOptimizer(const Spec& parameters, const Optimizer& optimizer);
+
+  /// The sums of all rows, and what the update streams: what only it uses, in and out again.
+  void finish(std::uint64_t streamed_per_update);
+
+  /// kResourceExhausted, with what makes it smaller.
+  pop::Status fits(bool offload) const;
+
+  MemoryPlan plan;
+
+ private:
+  void place(MemoryRow& row, const TensorSpec& tensor, std::uint64_t bytes, bool offloaded);
+  std::string tooMuch(std::uint64_t bytes, std::uint64_t there, const char* memory) const;
+
+  const MemoryPlanOptions& options_;
+  bool offload_;
+  std::uint64_t largest_bytes_ = 0;
+  std::string largest_ = "the activations";
+};
+
+}  // namespace popdist::train
