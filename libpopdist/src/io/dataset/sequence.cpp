@@ -40,7 +40,16 @@ class Sequence final : public Node {
     return advance(pass, row);
   }
 
+    try {
+      return walkTo(pass, index, row);
+    } catch (...) {
+      next_ = nullptr;  // nobody knows which element it would give next
+      throw;
+    }
+  }
+
  private:
+  bool walkTo(const Pass& pass, std::uint64_t index, Row row) const {
   void begin(std::uint64_t epoch) const {
     next_ = nullptr;  // of the old pass: its end comes before the new one's beginning
     next_ = start_(epoch);

@@ -218,6 +218,24 @@ TEST(Infeed, ErrorsKeepTheirCode) {
   fail(42, ErrorCode::kUnknown, "not a std::exception");
 }
 
+TEST(Infeed, GeneratorThatFailsOnceLosesNoElement) {
+  const auto fails = std::make_shared<std::atomic<bool>>(true);
+  Infeed infeed(Dataset::fromGenerator({{"v", Type::kInt32, {}}}, [fails](std::uint64_t) -> Generator {
+    return [fails, i = 0](TensorRefs element) mutable {
+      const int value = i++;  // before it fails, as one does that reads a stream
+      if (value == 2 && fails->exchange(false)) throw std::runtime_error("the network is gone");
+      element.get<std::int32_t>("v")[0] = value;
+      return value < 5;
+    };
+  }));
+  std::vector<int> values;
+  for (int i = 0; i < 2; ++i) values.push_back(infeed.next()->get<std::int32_t>("v")[0]);
+  EXPECT_THROW(infeed.next(), popdist_error);
+  infeed.start(infeed.position());
+  while (const Tensors* element = infeed.next()) values.push_back(element->get<std::int32_t>("v")[0]);
+  EXPECT_EQ(values, upTo(5));
+}
+
 TEST(Infeed, ErrorsOfAGeneratorAreItsElements) {
   Infeed infeed(Dataset::fromGenerator({{"v", Type::kInt32, {}}}, [](std::uint64_t) -> Generator {
     return [i = 0](TensorRefs element) mutable {
