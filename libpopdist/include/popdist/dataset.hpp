@@ -169,7 +169,8 @@ class Dataset {
   /// `rows` elements together: each tensor gets a new first dimension of `rows`.
   Dataset batch(std::size_t rows, Remainder remainder = Remainder::kDrop) &&;
 
-  /// `times` passes as one, each with an epoch of its own; without an argument for ever.
+  /// `times` passes as one, each with an epoch of its own; without an argument for ever. So are passes of
+  /// more elements than 64 bits can count.
   Dataset repeat() &&;
   Dataset repeat(std::uint64_t times) &&;
 

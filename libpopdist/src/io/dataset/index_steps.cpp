@@ -62,7 +62,8 @@ class RangeOf final : public Step {
   }
 
   bool read(const Pass& pass, std::uint64_t index, Row row) const override {
-    return index < elements_ && below().read(pass, index + skipped_, row);
+    const bool is_beyond_counting = index > kEndless - skipped_;
+    return index < elements_ && !is_beyond_counting && below().read(pass, index + skipped_, row);
   }
 
  private:
@@ -78,12 +79,14 @@ class Repeated final : public Step {
     const Extent all = below().extent();
     if (times_ == kEndless && all != Extent(0)) return kEndless;
     if (!all || *all == kEndless) return all;
-    return *all * times_;
+    return isBeyondCounting(*all) ? kEndless : *all * times_;
   }
 
+  /// Without an end, those of each pass.
   Extent dropped() const override {
     const Extent once = below().dropped();
-    return once && times_ != kEndless ? Extent(*once * times_) : once;
+    const bool is_endless = times_ == kEndless || extent() == Extent(kEndless);
+    return once && !is_endless && !isBeyondCounting(*once) ? Extent(*once * times_) : once;
   }
 
   bool read(const Pass& pass, std::uint64_t index, Row row) const override {
@@ -99,6 +102,11 @@ class Repeated final : public Step {
   }
 
  private:
+  /// So many passes of `elements` are as good as passes for ever.
+  bool isBeyondCounting(std::uint64_t elements) const {
+    return elements != 0 && times_ > (kEndless - 1) / elements;
+  }
+
   std::uint64_t firstEpoch(const Pass& pass) const {
     return times_ == kEndless ? pass.epoch : pass.epoch * times_;
   }

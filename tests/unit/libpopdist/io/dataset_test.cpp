@@ -288,6 +288,31 @@ TEST(Dataset, RefusesArgumentsOutOfRange) {
       invalid, "a dimension is 0");
 }
 
+TEST(Dataset, MorePassesThanCanBeCountedHaveNoEnd) {
+  const Dataset dataset = counting(4).repeat(std::uint64_t{1} << 62U);
+  EXPECT_EQ(dataset.size(), Dataset::kEndless);
+  Tensors element(dataset.spec());
+  EXPECT_TRUE(dataset.read(0, 4'000'000'001, element));
+  EXPECT_EQ(testing::elementsIn(element), (std::vector<int>{1}));
+  EXPECT_EQ(counting(5).batch(2).repeat(std::uint64_t{1} << 63U).size(), Dataset::kEndless);
+  EXPECT_EQ(counting(5).batch(2).repeat(std::uint64_t{1} << 63U).dropped(), 1U) << "of each pass";
+  EXPECT_EQ(counting(2).repeat(std::uint64_t{1} << 62U).size(), std::uint64_t{1} << 63U);
+}
+
+TEST(Dataset, SkipOfMoreThanThereIsLeavesNothing) {
+  const Dataset dataset = counting(4).skip(Dataset::kEndless);
+  Tensors element(dataset.spec());
+  for (const std::uint64_t index : {0U, 1U, 2U}) EXPECT_FALSE(dataset.read(0, index, element));
+}
+
+TEST(Dataset, BatchThatTheDatasetCannotFillIsRefused) {
+  expectError([] { counting(3).batch(4); }, ErrorCode::kInvalidArgument,
+              "a batch takes 4 elements, and the dataset has 3");
+  EXPECT_EQ(counting(3).batch(4, Remainder::kPadWithWeights).size(), 1U);
+  EXPECT_EQ(counting(3).take(0).batch(4).size(), 0U);
+  EXPECT_EQ(countingSequence(3).batch(4).size(), std::nullopt) << "nobody knows yet";
+}
+
 TEST(Dataset, IsConsumedByItsNextStep) {
   Dataset dataset = counting(3);
   const Dataset batched = std::move(dataset).batch(1);
