@@ -166,7 +166,9 @@ class Dataset {
   /// kInvalidArgument when there are not enough for one step.
   Dataset forReplicas(const InputContext& context) &&;
 
-  /// `rows` elements together: each tensor gets a new first dimension of `rows`.
+  /// `rows` elements together: each tensor gets a new first dimension of `rows`. Throws popdist_error
+  /// kInvalidArgument when a dataset of known size has elements, but not enough for one batch that is to be
+  /// full.
   Dataset batch(std::size_t rows, Remainder remainder = Remainder::kDrop) &&;
 
   /// `times` passes as one, each with an epoch of its own; without an argument for ever. So are passes of

@@ -115,6 +115,15 @@ pop::Result<std::unique_ptr<const Node>> mapped(std::unique_ptr<const Node> belo
                                                 MapFunction function) {
   POP_RETURN_IF_ERROR(tensor::checkElementSpec(element, "what map() makes"));
   if (!function) return pop::invalidArgument("no function");
+/// A dataset that is not empty gives a batch, where its size is known.
+pop::Status checkOneIsFull(const Node& below, std::size_t rows, bool pads) {
+  const Extent elements = below.extent();
+  if (pads || !elements || *elements == 0 || *elements >= rows) return {};
+  return pop::invalidArgument("a batch takes " + std::to_string(rows) + " elements, and the dataset has " +
+                              std::to_string(*elements) +
+                              ": lower the rows, or use Remainder::kPadWithWeights");
+}
+
   return std::unique_ptr<const Node>(
       std::make_unique<Mapped>(std::move(below), std::move(element), std::move(function)));
 }
@@ -130,3 +139,4 @@ pop::Result<std::unique_ptr<const Node>> batched(std::unique_ptr<const Node> bel
 }
 
 }  // namespace popdist::io
+  POP_RETURN_IF_ERROR(checkOneIsFull(*below, rows, pads));

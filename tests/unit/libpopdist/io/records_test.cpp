@@ -38,7 +38,7 @@ TEST(Records, KeepTheOrderOfThePassThatIsWritten) {
 
 TEST(Records, MayBeNone) {
   const TempDir dir;
-  writeRecords(counting(3).batch(4), dir / "data");
+  writeRecords(counting(3).take(0), dir / "data");
   EXPECT_EQ(Dataset::records(dir / "data").size(), 0U);
 }
 
