@@ -11,6 +11,8 @@
 
 namespace popdist::io {
 
+inline constexpr int kReplicasMax = 1 << 16;  // of an infeed, or of an outfeed
+
 class Feed {
  public:
   virtual ~Feed() = default;

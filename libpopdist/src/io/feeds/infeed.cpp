@@ -16,7 +16,6 @@ namespace popdist::io {
 namespace {
 
 constexpr int kThreadsMax = 64;
-constexpr int kReplicasMax = 1 << 16;
 
 pop::Status checkRange(const char* option, int value, int most) {
   if (value >= 1 && value <= most) return {};

@@ -2,7 +2,6 @@
 // Outfeed: waiting, modes and checks around the steps that it holds.
 #include "popdist/outfeed.hpp"
 
-#include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
@@ -12,6 +11,7 @@
 
 #include "libpopdist/src/io/feeds/accumulator.h"
 #include "libpopdist/src/io/feeds/awake_wait.h"
+#include "libpopdist/src/io/feeds/feed.h"
 #include "libpopdist/src/io/feeds/of_this_process.h"
 #include "libpopdist/src/io/feeds/step_queue.h"
 #include "libpopdist/src/tensor/error_edge.h"
@@ -21,8 +21,10 @@ namespace popdist::io {
 namespace {
 
 pop::Status check(const OutfeedOptions& options) {
-  if (options.replicas < 1)
-    return pop::invalidArgument("replicas is " + std::to_string(options.replicas) + ", expected 1 or more");
+  if (options.replicas < 1 || options.replicas > kReplicasMax) {
+    return pop::invalidArgument("replicas is " + std::to_string(options.replicas) + ", expected 1 to " +
+                                std::to_string(kReplicasMax));
+  }
   if (options.buffer_depth < 1) return pop::invalidArgument("buffer_depth is 0, expected 1 or more");
   if (options.enqueue_timeout.count() < 0) {
     return pop::invalidArgument("enqueue_timeout is " + std::to_string(options.enqueue_timeout.count()) +
@@ -36,14 +38,19 @@ pop::Status check(const OutfeedOptions& options) {
   return {};
 }
 
+/// Before anything is made of them.
+const OutfeedOptions& checked(const OutfeedOptions& options) {
+  throwIfError(check(options), "Outfeed");
+  return options;
+}
+
 class Queue {
  public:
   explicit Queue(const OutfeedOptions& options)
-      : options_(options),
-        steps_(std::max(options.replicas, 1)),
-        sums_(static_cast<std::size_t>(std::max(options.replicas, 1))),
+      : options_(checked(options)),
+        steps_(options.replicas),
+        sums_(static_cast<std::size_t>(options.replicas)),
         turns_(sums_.size()) {
-    throwIfError(check(options), "Outfeed");
     const DataOptions data = options.data ? *options.data : DataOptions::fromEnvironment();
     is_synthetic_ = data.outfeeds && data.kind == DataKind::kSynthetic;
   }

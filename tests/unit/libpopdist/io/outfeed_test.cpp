@@ -222,6 +222,7 @@ TEST(Outfeed, RefusesOptionsOutOfRange) {
   expectError([&] { sums.enqueue("flag", true); }, ErrorCode::kInvalidArgument,
               "flag: bool [] cannot be summed");
 }
+  expectRefused({.replicas = 2'000'000'000}, "replicas is 2000000000");
 
 }  // namespace
 }  // namespace popdist::io
