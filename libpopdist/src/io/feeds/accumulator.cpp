@@ -59,6 +59,10 @@ pop::Result<Spec> specOfSums(const Spec& values, std::optional<Type> type) {
   for (TensorSpec& sum : sums) {
     if (sum.type == Type::kBool)
       return pop::invalidArgument("the tensor " + textOf(sum) + " cannot be summed");
+    if (!type && sizeOf(sum.type) == 1) {
+      return pop::invalidArgument("sums of " + textOf(sum) + " in " + std::string(nameOf(sum.type)) +
+                                  " would soon wrap: set OutfeedAccumulation::type to kFloat or kDouble");
+    }
     if (type) sum.type = *type;
   }
   return sums;

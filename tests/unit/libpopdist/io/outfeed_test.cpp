@@ -154,12 +154,22 @@ TEST(Outfeed, SumsStepsOnTheDevice) {
 }
 
 TEST(Outfeed, SumsInTheTypeOfTheValues) {
-  Outfeed outfeed({.accumulate = OutfeedAccumulation{.steps = 300}});
+  Outfeed outfeed({.accumulate = OutfeedAccumulation{.steps = 3}});
   Outfeed halves({.accumulate = OutfeedAccumulation{.steps = 2}});
-  for (int i = 0; i < 300; ++i) outfeed.enqueue("n", static_cast<std::uint8_t>(1));
-  EXPECT_EQ(outfeed.dequeue().get<std::uint8_t>("n")[0], 44) << "it wraps";
+  for (int i = 0; i < 3; ++i) outfeed.enqueue("n", std::uint32_t{2'000'000'000});
+  EXPECT_EQ(outfeed.dequeue().get<std::uint32_t>("n")[0], 1'705'032'704U) << "it wraps";
   for (int i = 0; i < 2; ++i) halves.enqueue("h", half(1.5F));
   EXPECT_EQ(static_cast<float>(halves.dequeue().get<half>("h")[0]), 3.0F);
+}
+
+TEST(Outfeed, SumsBytesInATypeThatIsGiven) {
+  Outfeed bytes({.accumulate = OutfeedAccumulation{.steps = 3}});
+  expectError([&] { bytes.enqueue("n", std::uint8_t{200}); }, ErrorCode::kInvalidArgument,
+              "OutfeedAccumulation::type");
+  expectError([&] { bytes.enqueue("n", std::int8_t{1}); }, ErrorCode::kInvalidArgument, "n: int8 []");
+  Outfeed floats({.accumulate = OutfeedAccumulation{.steps = 3, .type = Type::kFloat}});
+  for (int i = 0; i < 3; ++i) floats.enqueue("n", std::uint8_t{200});
+  EXPECT_EQ(floats.dequeue().get<float>("n")[0], 600.0F);
 }
 
 TEST(Outfeed, RefusesStepsOfOtherTensors) {
@@ -212,6 +222,7 @@ TEST(Outfeed, RefusesOptionsOutOfRange) {
     expectError([&] { Outfeed outfeed(options); }, ErrorCode::kInvalidArgument, message);
   };
   expectRefused({.replicas = 0}, "replicas is 0");
+  expectRefused({.replicas = 2'000'000'000}, "replicas is 2000000000");
   expectRefused({.buffer_depth = 0}, "buffer_depth is 0");
   expectRefused({.enqueue_timeout = milliseconds(-1)}, "-1 ms");
   expectRefused({.accumulate = OutfeedAccumulation{.steps = 0}}, "0 steps");
@@ -222,7 +233,6 @@ TEST(Outfeed, RefusesOptionsOutOfRange) {
   expectError([&] { sums.enqueue("flag", true); }, ErrorCode::kInvalidArgument,
               "flag: bool [] cannot be summed");
 }
-  expectRefused({.replicas = 2'000'000'000}, "replicas is 2000000000");
 
 }  // namespace
 }  // namespace popdist::io
