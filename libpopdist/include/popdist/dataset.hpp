@@ -230,9 +230,10 @@ class Dataset {
 
 /// Writes all elements of pass `epoch` to a file of records; Dataset::records() reads it. The file gets its
 /// name when it is whole and on the disk, and replaces an older one; until then it is `path`.partial, of
-/// which nothing stays after an error. Throws popdist_error kInvalidArgument for a dataset without end,
-/// kUnavailable when another call, in any process of this host, is writing the same file, and what the file
-/// system or the dataset say.
+/// which nothing stays after an error. A link stays one: the file that it names is replaced. Throws
+/// popdist_error kInvalidArgument for a dataset without end and a `path` that is no regular file (a
+/// directory, a device), kNotFound for a link to nothing, kUnavailable when another call, in any process of
+/// this host, is writing the same file, and what the file system or the dataset say.
 void writeRecords(const Dataset& dataset, const std::filesystem::path& path, std::uint64_t epoch = 0);
 
 }  // namespace popdist::io

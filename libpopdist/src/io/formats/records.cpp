@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "common/base/text.h"
@@ -52,6 +54,30 @@ pop::Result<pop::sys::Fd> createLocked(const std::string& partial) {
   }
 }
 
+/// The file that gets its name anew if `path` is written: where a link points to. A rename would replace
+/// anything, also a device.
+pop::Result<std::string> replacedBy(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) {
+    if (errno != ENOENT) return cannot("look at", path);
+    if (::lstat(path.c_str(), &found) != 0) return path;
+    if (S_ISLNK(found.st_mode)) {
+      return pop::Status(
+          pop::Code::kNotFound,
+          pop::inQuotes(path) + " is a link to a file that does not exist: name the file itself");
+    }
+    // Another writer has just named its file.
+  }
+  if (!S_ISREG(found.st_mode)) {
+    return pop::invalidArgument("cannot replace " + pop::inQuotes(path) +
+                                ": it is no regular file; name another one");
+  }
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::canonical(path, error);
+  if (error) return pop::errnoStatus("cannot look at " + pop::inQuotes(path), error.value());
+  return file.string();
+}
+
 /// With the longest number, so that the count can be filled in at the end.
 pop::Result<std::size_t> headerBytes(const Spec& spec) {
   POP_ASSIGN_OR_RETURN(const std::string text, textOf(RecordsHeader{spec, UINT64_MAX}));
@@ -93,6 +119,7 @@ RecordWriter::RecordWriter(std::string path, pop::sys::Fd file, Spec spec, std::
 
 pop::Result<RecordWriter> RecordWriter::create(std::string path, Spec spec) {
   POP_ASSIGN_OR_RETURN(const std::size_t header_bytes, headerBytes(spec));
+  POP_ASSIGN_OR_RETURN(path, replacedBy(path));
   const std::string partial = path + ".partial";
   POP_ASSIGN_OR_RETURN(pop::sys::Fd file, createLocked(partial));
   RecordWriter writer(std::move(path), std::move(file), std::move(spec), header_bytes);

@@ -59,7 +59,8 @@ class RecordFile {
 /// nothing; what a writer that was killed has left is used again.
 class RecordWriter {
  public:
-  /// kUnavailable: another writer, in any process of this host, is at it.
+  /// A link is kept: the file that it names is written. kUnavailable: another writer, in any process of this
+  /// host, is at it; kInvalidArgument: `path` is a directory, a device or such; kNotFound: a link to nothing.
   static pop::Result<RecordWriter> create(std::string path, Spec spec);
   ~RecordWriter();
   RecordWriter(RecordWriter&&) noexcept = default;

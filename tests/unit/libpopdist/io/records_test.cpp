@@ -2,6 +2,8 @@
 // Files of records: what was written is read, and damage is named.
 #include "libpopdist/src/io/formats/records.h"
 
+#include <sys/stat.h>
+
 #include <atomic>
 #include <cstdio>
 #include <fstream>
@@ -109,6 +111,32 @@ TEST(RecordWriter, LeavesNothingWhenItFails) {
   EXPECT_FALSE(std::filesystem::exists(dir / "data.partial"));
   EXPECT_FALSE(std::filesystem::exists(dir / "other.partial"));
   EXPECT_FALSE(std::filesystem::exists(dir / "other"));
+}
+
+TEST(RecordWriter, ReplacesNothingButFiles) {
+  const TempDir dir;
+  const auto pipe = dir / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_symlink(pipe, dir / "link");
+  std::filesystem::create_symlink(dir / "nowhere", dir / "dangling");
+  for (const std::string name : {"pipe", "link"}) {
+    expectError([&] { writeRecords(counting(3), dir / name); }, ErrorCode::kInvalidArgument,
+                (dir / name).string());
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(std::filesystem::symlink_status(pipe)));
+  EXPECT_TRUE(std::filesystem::is_symlink(dir / "link"));
+  expectError([&] { writeRecords(counting(3), dir / "dangling"); }, ErrorCode::kNotFound, "link");
+  EXPECT_TRUE(std::filesystem::is_symlink(dir / "dangling"));
+}
+
+TEST(RecordWriter, ReplacesTheFileThatALinkNames) {
+  const TempDir dir;
+  const TempDir other;
+  writeRecords(counting(3), other / "data");
+  std::filesystem::create_symlink(other / "data", dir / "link");
+  writeRecords(counting(5), dir / "link");
+  EXPECT_TRUE(std::filesystem::is_symlink(dir / "link"));
+  EXPECT_EQ(passOf(Dataset::records(other / "data")), upTo(5));
 }
 
 TEST(RecordWriter, UsesAgainWhatAKilledOneHasLeft) {
