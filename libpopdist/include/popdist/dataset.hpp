@@ -186,9 +186,12 @@ class Dataset {
 
   /// Copies all elements to a file in `directory`, such as a local disk for data on a network drive, before
   /// the first is read; one process of those that name the same directory does so while the others wait. The
-  /// file stays for later runs and is used if it has the same tensors and, where known, size; delete it when
-  /// the data changes. Throws popdist_error for what the file system refuses, and kFailedPrecondition for a
-  /// file of something else.
+  /// file is cache.records; what shard() and forReplicas() chose is part of its name, so that each instance
+  /// may cache its own part. It stays for later runs, which use it if it is of the same pipeline: paths and
+  /// sizes of files, values of tensors in memory, steps and their arguments. What functions, generators and
+  /// sources of yours do cannot be compared, nor what is in a file: delete the cache, or cache in another
+  /// directory, when these change. Throws popdist_error for what the file system refuses, and
+  /// kFailedPrecondition for a file of something else.
   Dataset cache(const std::filesystem::path& directory) &&;
 
   /// How many elements (batches) an infeed of this dataset reads ahead, 1 to 255. 3 if not said.

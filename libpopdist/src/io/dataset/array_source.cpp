@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "libpopdist/src/io/dataset/description.h"
 #include "libpopdist/src/io/dataset/foreign_bytes.h"
 #include "libpopdist/src/tensor/spec.h"
 
@@ -27,6 +28,12 @@ class Arrays final : public AddressedSource {
       copyForeign(spec_[i].type, {arrays_[i].values + index * bytes, bytes}, row[i]);
     }
     return true;
+  }
+
+  std::string description() const override {
+    std::vector<std::string> paths;
+    for (const NamedArray& array : arrays_) paths.push_back(array.path);
+    return "arrays(" + describeFiles(paths) + ": " + textOf(spec_) + ')';
   }
 
  private:

@@ -12,7 +12,7 @@ namespace popdist::io {
 
 pop::Result<std::unique_ptr<const Node>> cachedInMemory(std::unique_ptr<const Node> below);
 
-/// In `directory`/cache.records; see Dataset::cache.
+/// In `directory`/cache.records, or with Node::part in its name; see Dataset::cache.
 pop::Result<std::unique_ptr<const Node>> cachedInFile(std::unique_ptr<const Node> below,
                                                       std::filesystem::path directory);
 

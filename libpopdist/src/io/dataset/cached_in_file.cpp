@@ -27,7 +27,10 @@ constexpr std::chrono::milliseconds kBetweenLooks{20};
 class CachedFile final : public Step {
  public:
   CachedFile(std::unique_ptr<const Node> below, std::filesystem::path directory)
-      : Step(std::move(below)), layout_(spec()), path_((directory / "cache.records").string()) {}
+      : Step(std::move(below)),
+        layout_(spec()),
+        origin_(pop::printable(this->below().description())),
+        path_((directory / ("cache" + this->below().part() + ".records")).string()) {}
 
   /// Fills the file, if it must be known how much a sequence has.
   Extent extent() const override {
@@ -35,6 +38,9 @@ class CachedFile final : public Step {
     return open({}) ? Extent(file_->header().elements) : std::nullopt;
   }
   bool isSequence() const override { return false; }
+  /// A second cache of the pipeline in the same directory has a file of its own.
+  std::string part() const override { return Step::part() + ".cached"; }
+  std::string ownDescription() const override { return {}; }
 
   bool read(const Pass& pass, std::uint64_t index, Row row) const override {
     if (!open(pass) || index >= file_->header().elements) return false;
@@ -65,12 +71,20 @@ class CachedFile final : public Step {
 
   pop::Status checkSame(const RecordsHeader& header) const {
     const Extent elements = below().extent();
-    if (header.spec == spec() && (!elements || header.elements == *elements)) return {};
-    return pop::failedPrecondition(pop::inQuotes(path_) +
-                                   " caches something else: " + std::to_string(header.elements) +
-                                   " elements of " + textOf(header.spec) + "; expected " +
-                                   (elements ? std::to_string(*elements) + " " : "") + "elements of " +
-                                   textOf(spec()) + ": remove it, or cache in another directory");
+    if (header.spec != spec() || (elements && header.elements != *elements)) {
+      return otherCache(
+          "caches something else: " + std::to_string(header.elements) + " elements of " + textOf(header.spec),
+          (elements ? std::to_string(*elements) + " " : "") + "elements of " + textOf(spec()));
+    }
+    if (header.origin == origin_) return {};
+    return otherCache(
+        header.origin.empty() ? "does not say what it caches" : "caches something else: " + header.origin,
+        origin_);
+  }
+
+  pop::Status otherCache(const std::string& mistake, const std::string& expected) const {
+    return pop::failedPrecondition(pop::inQuotes(path_) + ' ' + mistake + "; expected " + expected +
+                                   ": remove it, or cache in another directory");
   }
 
   /// The lock of the one that fills; nothing when cancelled.
@@ -89,13 +103,14 @@ class CachedFile final : public Step {
   }
 
   bool fill(const Pass& pass) const {
-    const pop::Status status = copyToRecords(below(), pass.ofEpoch(0), path_);
+    const pop::Status status = copyToRecords(below(), pass.ofEpoch(0), path_, origin_);
     if (status.code() == pop::Code::kCancelled && pass.isCancelled()) return false;
     throwIfError(status, "Dataset.cache");
     return true;
   }
 
   RowLayout layout_;
+  std::string origin_;  // what the file must be of
   std::string path_;
   mutable std::mutex mutex_;
   mutable std::optional<RecordFile> file_;

@@ -31,6 +31,8 @@ class CachedRows final : public Step {
     return true;
   }
 
+  std::string ownDescription() const override { return {}; }
+
  private:
   enum class State : std::uint8_t { kEmpty, kBeingFilled, kFull };
 
@@ -85,6 +87,8 @@ class CachedSequence final : public Step {
     layout_.copy(layout_.at(rows_[index].get()).data(), row);
     return true;
   }
+
+  std::string ownDescription() const override { return {}; }
 
  private:
   bool readAll(const Pass& pass) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/text.h"
+#include "libpopdist/src/io/dataset/description.h"
 #include "libpopdist/src/io/formats/csv_file.h"
 #include "libpopdist/src/tensor/error_edge.h"
 #include "libpopdist/src/tensor/spec.h"
@@ -89,6 +90,17 @@ class Csv final : public AddressedSource {
       }
     }
     return true;
+  }
+
+  std::string description() const override {
+    std::string columns;
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+      for (const Target& target : targets_[i])
+        columns += ", " + pop::inQuotes(file_.columns()[i]) + " in " +
+                   pop::inQuotes(spec_[target.tensor].name) + " at byte " +
+                   std::to_string(target.offset_bytes);
+    }
+    return "csv(" + describeFiles({file_.path()}) + ": " + textOf(spec_) + shortened(columns) + ')';
   }
 
  private:

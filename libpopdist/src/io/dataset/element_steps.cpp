@@ -33,6 +33,8 @@ class Mapped final : public Step {
     return true;
   }
 
+  std::string ownDescription() const override { return ".map(" + textOf(spec_) + ')'; }
+
  private:
   Spec spec_;
   RowLayout from_;
@@ -83,6 +85,10 @@ class Batched final : public Step {
     return true;
   }
 
+  std::string ownDescription() const override {
+    return ".batch(" + std::to_string(rows_) + (pads_ ? ", padded)" : ")");
+  }
+
  private:
   void pad(const RowAddresses& from, std::size_t rows) const {
     for (std::size_t i = 0; i < element_.tensors(); ++i)
@@ -109,12 +115,6 @@ Spec batchOf(Spec spec, std::size_t rows, bool with_weights) {
   return spec;
 }
 
-}  // namespace
-
-pop::Result<std::unique_ptr<const Node>> mapped(std::unique_ptr<const Node> below, Spec element,
-                                                MapFunction function) {
-  POP_RETURN_IF_ERROR(tensor::checkElementSpec(element, "what map() makes"));
-  if (!function) return pop::invalidArgument("no function");
 /// A dataset that is not empty gives a batch, where its size is known.
 pop::Status checkOneIsFull(const Node& below, std::size_t rows, bool pads) {
   const Extent elements = below.extent();
@@ -124,6 +124,12 @@ pop::Status checkOneIsFull(const Node& below, std::size_t rows, bool pads) {
                               ": lower the rows, or use Remainder::kPadWithWeights");
 }
 
+}  // namespace
+
+pop::Result<std::unique_ptr<const Node>> mapped(std::unique_ptr<const Node> below, Spec element,
+                                                MapFunction function) {
+  POP_RETURN_IF_ERROR(tensor::checkElementSpec(element, "what map() makes"));
+  if (!function) return pop::invalidArgument("no function");
   return std::unique_ptr<const Node>(
       std::make_unique<Mapped>(std::move(below), std::move(element), std::move(function)));
 }
@@ -134,9 +140,9 @@ pop::Result<std::unique_ptr<const Node>> batched(std::unique_ptr<const Node> bel
   const bool pads = remainder == Remainder::kPadWithWeights;
   Spec batch = batchOf(below->spec(), rows, pads);
   POP_RETURN_IF_ERROR(tensor::checkElementSpec(batch, "a batch of " + std::to_string(rows) + " rows"));
+  POP_RETURN_IF_ERROR(checkOneIsFull(*below, rows, pads));
   return std::unique_ptr<const Node>(
       std::make_unique<Batched>(std::move(below), std::move(batch), rows, pads));
 }
 
 }  // namespace popdist::io
-  POP_RETURN_IF_ERROR(checkOneIsFull(*below, rows, pads));

@@ -23,6 +23,8 @@ class Shuffled final : public Step {
     return below().read(pass, order_.at(index, Permutation::keyOf(seed_, pass.epoch)), row);
   }
 
+  std::string ownDescription() const override { return ".shuffle(" + std::to_string(seed_) + ')'; }
+
  private:
   std::uint64_t elements_;
   std::uint64_t seed_;
@@ -44,7 +46,17 @@ class EveryOf final : public Step {
     return below().read(pass, index * count_ + first_, row);
   }
 
+  std::string part() const override {
+    return Step::part() +
+           (isAll() ? "" : ".shard-" + std::to_string(first_) + "-of-" + std::to_string(count_));
+  }
+  std::string ownDescription() const override {
+    return isAll() ? "" : ".shard(" + std::to_string(count_) + ", " + std::to_string(first_) + ')';
+  }
+
  private:
+  bool isAll() const { return count_ == 1; }
+
   std::uint64_t count_;
   std::uint64_t first_;
 };
@@ -64,6 +76,11 @@ class RangeOf final : public Step {
   bool read(const Pass& pass, std::uint64_t index, Row row) const override {
     const bool is_beyond_counting = index > kEndless - skipped_;
     return index < elements_ && !is_beyond_counting && below().read(pass, index + skipped_, row);
+  }
+
+  std::string ownDescription() const override {
+    return (skipped_ == 0 ? "" : ".skip(" + std::to_string(skipped_) + ')') +
+           (elements_ == kEndless ? "" : ".take(" + std::to_string(elements_) + ')');
   }
 
  private:
@@ -99,6 +116,10 @@ class Repeated final : public Step {
     }
     if (*all == 0 || index / *all >= times_) return false;
     return below().read(pass.ofEpoch(firstEpoch(pass) + index / *all), index % *all, row);
+  }
+
+  std::string ownDescription() const override {
+    return ".repeat(" + (times_ == kEndless ? "" : std::to_string(times_)) + ')';
   }
 
  private:
@@ -148,6 +169,15 @@ class Dealt final : public Step {
     if (pass.isCancelled() || !pads_ || !all || step >= steps(*all)) return false;
     for (std::size_t i = 0; i < layout_.tensors(); ++i) std::fill_n(row[i], layout_.bytes(i), std::byte{0});
     return true;
+  }
+
+  std::string part() const override {
+    return Step::part() + ".replicas-" + std::to_string(first_) + "-to-" +
+           std::to_string(first_ + local_ - 1) + "-of-" + std::to_string(replicas_);
+  }
+  std::string ownDescription() const override {
+    return ".forReplicas(" + std::to_string(first_) + " to " + std::to_string(first_ + local_ - 1) + " of " +
+           std::to_string(replicas_) + ')';
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "popdist/dataset.hpp"
@@ -55,6 +56,14 @@ class Node {
   /// Of padded batches, whose tensor kWeightTensor is 0 for rows that hold nothing.
   virtual bool isPadded() const { return false; }
 
+  /// The pipeline in words, each source and step with its arguments: others have other words, but for what a
+  /// step cannot tell, such as functions of the user and the values of generators.
+  virtual std::string description() const = 0;
+
+  /// What tells this from the same pipeline of other instances, for names of files: ".shard-0-of-2", or
+  /// nothing if all have the same.
+  virtual std::string part() const { return {}; }
+
   /// Writes element `index`. False: the pass has fewer, or it is cancelled. Lets through what functions of
   /// the user throw.
   virtual bool read(const Pass& pass, std::uint64_t index, Row row) const = 0;
@@ -71,6 +80,7 @@ class AddressedSource : public Node {
 
  protected:
   bool has(std::uint64_t index) const { return index < elements_; }
+  std::uint64_t elements() const { return elements_; }
 
  private:
   std::uint64_t elements_;
@@ -88,9 +98,13 @@ class Step : public Node {
   bool isShuffled() const override { return below_->isShuffled(); }
   std::uint64_t rows() const override { return below_->rows(); }
   bool isPadded() const override { return below_->isPadded(); }
+  std::string description() const override { return below_->description() + ownDescription(); }
+  std::string part() const override { return below_->part(); }
 
  protected:
   const Node& below() const { return *below_; }
+  /// ".take(5)"; nothing where it changes no element.
+  virtual std::string ownDescription() const = 0;
 
  private:
   std::unique_ptr<const Node> below_;

@@ -4,13 +4,18 @@
 #include <cstring>
 #include <utility>
 
+#include "libpopdist/src/io/dataset/description.h"
+
 namespace popdist::io {
 namespace {
 
 class Records final : public AddressedSource {
  public:
-  explicit Records(RecordFile file)
-      : AddressedSource(file.header().elements), file_(std::move(file)), layout_(file_.header().spec) {}
+  Records(RecordFile file, std::string path)
+      : AddressedSource(file.header().elements),
+        file_(std::move(file)),
+        path_(std::move(path)),
+        layout_(file_.header().spec) {}
 
   const Spec& spec() const override { return file_.header().spec; }
 
@@ -20,8 +25,11 @@ class Records final : public AddressedSource {
     return true;
   }
 
+  std::string description() const override { return "records(" + describeFiles({path_}) + ')'; }
+
  private:
   RecordFile file_;
+  std::string path_;
   RowLayout layout_;
 };
 
@@ -37,11 +45,12 @@ void copyRecord(const RecordFile& file, const RowLayout& layout, std::uint64_t i
 
 pop::Result<std::unique_ptr<const Node>> recordsOf(const std::string& path) {
   POP_ASSIGN_OR_RETURN(RecordFile file, RecordFile::open(path));
-  return std::unique_ptr<const Node>(std::make_unique<Records>(std::move(file)));
+  return std::unique_ptr<const Node>(std::make_unique<Records>(std::move(file), path));
 }
 
-pop::Status copyToRecords(const Node& node, const Pass& pass, const std::string& path) {
-  POP_ASSIGN_OR_RETURN(RecordWriter writer, RecordWriter::create(path, node.spec()));
+pop::Status copyToRecords(const Node& node, const Pass& pass, const std::string& path,
+                          const std::string& origin) {
+  POP_ASSIGN_OR_RETURN(RecordWriter writer, RecordWriter::create(path, node.spec(), origin));
   const RowLayout layout(node.spec());
   const ScratchRow row(layout);
   for (std::uint64_t index = 0; node.read(pass, index, row.row()); ++index)

@@ -14,8 +14,10 @@ namespace popdist::io {
 
 void copyRecord(const RecordFile& file, const RowLayout& layout, std::uint64_t index, Row row);
 
-/// Writes all elements of a pass to the file `path`. kCancelled: the pass was.
-pop::Status copyToRecords(const Node& node, const Pass& pass, const std::string& path);
+/// Writes all elements of a pass to the file `path`, whose header says that they are of `origin`. kCancelled:
+/// the pass was.
+pop::Status copyToRecords(const Node& node, const Pass& pass, const std::string& path,
+                          const std::string& origin = {});
 
 pop::Result<std::unique_ptr<const Node>> recordsOf(const std::string& path);
 

@@ -18,8 +18,12 @@ namespace {
 /// Turns reads by index into a walk: on where it is, or from the start of a pass.
 class Sequence final : public Node {
  public:
-  Sequence(Spec element, Extent known, StartPass start)
-      : spec_(std::move(element)), layout_(spec_), start_(std::move(start)), known_(known) {}
+  Sequence(Spec element, Extent known, StartPass start, SequenceName name)
+      : spec_(std::move(element)),
+        layout_(spec_),
+        start_(std::move(start)),
+        name_(std::move(name)),
+        known_(known) {}
 
   const Spec& spec() const override { return spec_; }
   Extent extent() const override {
@@ -28,18 +32,15 @@ class Sequence final : public Node {
   }
   Extent dropped() const override { return 0; }
   bool isSequence() const override { return true; }
+  std::string description() const override {
+    return (name_.below ? name_.below->description() : "") + name_.own;
+  }
+  std::string part() const override { return name_.below ? name_.below->part() : ""; }
 
   bool read(const Pass& pass, std::uint64_t index, Row row) const override {
     const std::scoped_lock lock(mutex_);
     if (known_ && index >= *known_) return finishPass(pass);
     if (!next_ || pass.epoch != epoch_ || index < position_) begin(pass.epoch);
-    const ScratchRow skipped(layout_);
-    while (position_ < index) {
-      if (pass.isCancelled() || !advance(pass, skipped.row())) return false;
-    }
-    return advance(pass, row);
-  }
-
     try {
       return walkTo(pass, index, row);
     } catch (...) {
@@ -50,6 +51,13 @@ class Sequence final : public Node {
 
  private:
   bool walkTo(const Pass& pass, std::uint64_t index, Row row) const {
+    const ScratchRow skipped(layout_);
+    while (position_ < index) {
+      if (pass.isCancelled() || !advance(pass, skipped.row())) return false;
+    }
+    return advance(pass, row);
+  }
+
   void begin(std::uint64_t epoch) const {
     next_ = nullptr;  // of the old pass: its end comes before the new one's beginning
     next_ = start_(epoch);
@@ -88,6 +96,7 @@ class Sequence final : public Node {
   const Spec spec_;
   const RowLayout layout_;
   const StartPass start_;
+  const SequenceName name_;
   mutable std::mutex mutex_;
   mutable Extent known_;
   mutable NextElement next_;
@@ -146,8 +155,8 @@ class DrawnFromBuffer {
 
 }  // namespace
 
-std::unique_ptr<const Node> sequenceOf(Spec element, Extent known, StartPass start) {
-  return std::make_unique<Sequence>(std::move(element), known, std::move(start));
+std::unique_ptr<const Node> sequenceOf(Spec element, Extent known, StartPass start, SequenceName name) {
+  return std::make_unique<Sequence>(std::move(element), known, std::move(start), std::move(name));
 }
 
 pop::Result<std::unique_ptr<const Node>> generated(Spec element,
@@ -159,7 +168,7 @@ pop::Result<std::unique_ptr<const Node>> generated(Spec element,
     return
         [generator = start(epoch), spec](const Pass&, Row row) { return generator(TensorRefs(*spec, row)); };
   };
-  return sequenceOf(std::move(element), std::nullopt, begin);
+  return sequenceOf(std::move(element), std::nullopt, begin, {nullptr, "generator(" + textOf(*spec) + ')'});
 }
 
 pop::Result<std::unique_ptr<const Node>> shuffledInBuffer(std::unique_ptr<const Node> below,
@@ -170,7 +179,9 @@ pop::Result<std::unique_ptr<const Node>> shuffledInBuffer(std::unique_ptr<const 
     const auto buffer = std::make_shared<DrawnFromBuffer>(shared, elements, seed, epoch);
     return [buffer](const Pass& pass, Row row) { return buffer->next(pass, row); };
   };
-  return sequenceOf(shared->spec(), shared->extent(), begin);
+  return sequenceOf(
+      shared->spec(), shared->extent(), begin,
+      {shared, ".shuffleBuffered(" + std::to_string(elements) + ", " + std::to_string(seed) + ')'});
 }
 
 }  // namespace popdist::io

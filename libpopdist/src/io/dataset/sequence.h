@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "common/base/status.h"
 #include "libpopdist/src/io/dataset/node.h"
@@ -17,8 +18,14 @@ using NextElement = std::function<bool(const Pass& pass, Row row)>;
 /// Begins a pass.
 using StartPass = std::function<NextElement(std::uint64_t epoch)>;
 
+/// Of Node::description.
+struct SequenceName {
+  std::shared_ptr<const Node> below;  ///< nullptr: it is a source
+  std::string own;
+};
+
 /// What `start` gives, where each pass has the same number of elements: `known`, or found out.
-std::unique_ptr<const Node> sequenceOf(Spec element, Extent known, StartPass start);
+std::unique_ptr<const Node> sequenceOf(Spec element, Extent known, StartPass start, SequenceName name);
 
 pop::Result<std::unique_ptr<const Node>> generated(Spec element,
                                                    std::function<Generator(std::uint64_t)> start);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "libpopdist/src/io/dataset/description.h"
 #include "libpopdist/src/tensor/spec.h"
 
 namespace popdist::io {
@@ -26,6 +27,10 @@ class InMemory final : public AddressedSource {
     for (std::size_t i = 0; i < parts_.size(); ++i)
       std::memcpy(row[i], parts_[i].start + index * parts_[i].bytes, parts_[i].bytes);
     return true;
+  }
+
+  std::string description() const override {
+    return "tensors(" + std::to_string(elements()) + " elements: " + describeValues(tensors_) + ')';
   }
 
  private:
@@ -50,6 +55,10 @@ class OfUser final : public AddressedSource {
     if (!has(index)) return false;
     source_->read(index, TensorRefs(spec_, row));
     return true;
+  }
+
+  std::string description() const override {
+    return "source(" + std::to_string(elements()) + " elements: " + textOf(spec_) + ')';
   }
 
  private:

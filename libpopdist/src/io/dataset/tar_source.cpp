@@ -3,8 +3,10 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/base/text.h"
+#include "libpopdist/src/io/dataset/description.h"
 #include "libpopdist/src/io/dataset/foreign_bytes.h"
 #include "libpopdist/src/io/formats/tar_index.h"
 #include "libpopdist/src/tensor/error_edge.h"
@@ -21,9 +23,10 @@ pop::Status noFile(const TarIndex& index, std::uint64_t element, std::string_vie
 
 class Tar final : public AddressedSource {
  public:
-  Tar(TarIndex index, Spec spec, TarFunction decode)
+  Tar(TarIndex index, std::vector<std::string> paths, Spec spec, TarFunction decode)
       : AddressedSource(index.size()),
         index_(std::move(index)),
+        paths_(std::move(paths)),
         spec_(std::move(spec)),
         decode_(std::move(decode)) {}
 
@@ -40,8 +43,13 @@ class Tar final : public AddressedSource {
     return true;
   }
 
+  std::string description() const override {
+    return "tar(" + describeFiles(paths_) + ": " + textOf(spec_) + (decode_ ? ", decoded)" : ")");
+  }
+
  private:
   TarIndex index_;
+  std::vector<std::string> paths_;
   Spec spec_;
   TarFunction decode_;
 };
@@ -87,7 +95,7 @@ pop::Result<std::unique_ptr<const Node>> tarOf(const std::vector<std::filesystem
   POP_ASSIGN_OR_RETURN(TarIndex index, TarIndex::open(paths));
   if (!decode) POP_RETURN_IF_ERROR(checkFiles(index, element));
   return std::unique_ptr<const Node>(
-      std::make_unique<Tar>(std::move(index), std::move(element), std::move(decode)));
+      std::make_unique<Tar>(std::move(index), std::move(paths), std::move(element), std::move(decode)));
 }
 
 }  // namespace popdist::io

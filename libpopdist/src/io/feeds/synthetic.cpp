@@ -2,6 +2,7 @@
 // Data that no dataset gives: made once, the same for every step.
 #include <algorithm>
 #include <atomic>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,8 @@ class Generated final : public AddressedSource {
       std::copy_n(element_.at(i).bytes().data(), layout_.bytes(i), row[i]);
     return true;
   }
+
+  std::string description() const override { return "generated(" + textOf(spec()) + ')'; }
 
  private:
   Tensors element_;

@@ -79,8 +79,8 @@ pop::Result<std::string> replacedBy(const std::string& path) {
 }
 
 /// With the longest number, so that the count can be filled in at the end.
-pop::Result<std::size_t> headerBytes(const Spec& spec) {
-  POP_ASSIGN_OR_RETURN(const std::string text, textOf(RecordsHeader{spec, UINT64_MAX}));
+pop::Result<std::size_t> headerBytes(const Spec& spec, const std::string& origin) {
+  POP_ASSIGN_OR_RETURN(const std::string text, textOf(RecordsHeader{spec, UINT64_MAX, origin}));
   return wholePages(text.size());
 }
 
@@ -101,7 +101,7 @@ pop::Result<RecordFile> RecordFile::open(const std::string& path) {
                        parseRecordsHeader({reinterpret_cast<const char*>(file.bytes().data()),
                                            std::min(bytes, std::size_t{1} << 20U)},
                                           path));
-  POP_ASSIGN_OR_RETURN(const std::size_t header_bytes, headerBytes(header.spec));
+  POP_ASSIGN_OR_RETURN(const std::size_t header_bytes, headerBytes(header.spec, header.origin));
   const std::size_t record_bytes = tensor::bytesOf(header.spec);
   if (bytes < header_bytes || (bytes - header_bytes) / record_bytes != header.elements ||
       (bytes - header_bytes) % record_bytes != 0) {
@@ -114,15 +114,20 @@ pop::Result<RecordFile> RecordFile::open(const std::string& path) {
   return RecordFile(std::move(file), std::move(header), header_bytes);
 }
 
-RecordWriter::RecordWriter(std::string path, pop::sys::Fd file, Spec spec, std::size_t header_bytes)
-    : path_(std::move(path)), file_(std::move(file)), spec_(std::move(spec)), header_bytes_(header_bytes) {}
+RecordWriter::RecordWriter(std::string path, pop::sys::Fd file, Spec spec, std::string origin,
+                           std::size_t header_bytes)
+    : path_(std::move(path)),
+      file_(std::move(file)),
+      spec_(std::move(spec)),
+      origin_(std::move(origin)),
+      header_bytes_(header_bytes) {}
 
-pop::Result<RecordWriter> RecordWriter::create(std::string path, Spec spec) {
-  POP_ASSIGN_OR_RETURN(const std::size_t header_bytes, headerBytes(spec));
+pop::Result<RecordWriter> RecordWriter::create(std::string path, Spec spec, std::string origin) {
+  POP_ASSIGN_OR_RETURN(const std::size_t header_bytes, headerBytes(spec, origin));
   POP_ASSIGN_OR_RETURN(path, replacedBy(path));
   const std::string partial = path + ".partial";
   POP_ASSIGN_OR_RETURN(pop::sys::Fd file, createLocked(partial));
-  RecordWriter writer(std::move(path), std::move(file), std::move(spec), header_bytes);
+  RecordWriter writer(std::move(path), std::move(file), std::move(spec), std::move(origin), header_bytes);
   writer.buffer_.assign(header_bytes, '\0');
   return writer;
 }
@@ -147,7 +152,7 @@ pop::Status RecordWriter::writeBuffered() {
 
 pop::Status RecordWriter::finish() {
   POP_RETURN_IF_ERROR(writeBuffered());
-  POP_ASSIGN_OR_RETURN(const std::string text, textOf(RecordsHeader{spec_, elements_}));
+  POP_ASSIGN_OR_RETURN(const std::string text, textOf(RecordsHeader{spec_, elements_, origin_}));
   if (::lseek(file_.get(), 0, SEEK_SET) != 0) return cannot("write", partial());
   buffer_ = text;
   POP_RETURN_IF_ERROR(writeBuffered());

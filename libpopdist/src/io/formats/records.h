@@ -5,8 +5,11 @@
 //
 //   POPDIST RECORDS 1
 //   elements 60000
+//   of arrays('/data/images.npy' of 47040128 bytes: image: uint8 [28,28]).take(60000)
 //   tensor uint8 28,28 image
 //   end
+//
+// The line "of", which cache() compares, need not be there.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +28,7 @@ namespace popdist::io {
 struct RecordsHeader {
   Spec spec;
   std::uint64_t elements = 0;
+  std::string origin = {};  ///< in words; empty: nobody says
 };
 
 /// kInvalidArgument: a name has a line end or another control character.
@@ -61,7 +65,7 @@ class RecordWriter {
  public:
   /// A link is kept: the file that it names is written. kUnavailable: another writer, in any process of this
   /// host, is at it; kInvalidArgument: `path` is a directory, a device or such; kNotFound: a link to nothing.
-  static pop::Result<RecordWriter> create(std::string path, Spec spec);
+  static pop::Result<RecordWriter> create(std::string path, Spec spec, std::string origin = {});
   ~RecordWriter();
   RecordWriter(RecordWriter&&) noexcept = default;
   RecordWriter& operator=(RecordWriter&&) = delete;
@@ -73,7 +77,7 @@ class RecordWriter {
   pop::Status finish();
 
  private:
-  RecordWriter(std::string path, pop::sys::Fd file, Spec spec, std::size_t header_bytes);
+  RecordWriter(std::string path, pop::sys::Fd file, Spec spec, std::string origin, std::size_t header_bytes);
 
   pop::Status writeBuffered();
   std::string partial() const { return path_ + ".partial"; }
@@ -81,6 +85,7 @@ class RecordWriter {
   std::string path_;
   pop::sys::Fd file_;
   Spec spec_;
+  std::string origin_;
   std::size_t header_bytes_;
   std::uint64_t elements_ = 0;
   std::string buffer_;

@@ -11,6 +11,7 @@ namespace popdist::io {
 namespace {
 
 constexpr std::string_view kFirstLine = "POPDIST RECORDS 1\n";
+constexpr std::string_view kOrigin = "of ";
 constexpr std::string_view kLastLine = "end\n";
 
 pop::Status notRecords(const std::string& name, const std::string& why) {
@@ -77,6 +78,7 @@ std::optional<std::string_view> takeLine(std::string_view& text) {
 pop::Result<std::string> textOf(const RecordsHeader& header) {
   std::string text(kFirstLine);
   text += "elements " + std::to_string(header.elements) + "\n";
+  if (!header.origin.empty()) text += std::string(kOrigin) + header.origin + '\n';
   for (const TensorSpec& tensor : header.spec) {
     if (pop::printable(tensor.name) != tensor.name)
       return pop::invalidArgument("the tensor's name " + pop::inQuotes(tensor.name) +
@@ -98,6 +100,11 @@ pop::Result<RecordsHeader> parseRecordsHeader(std::string_view text, const std::
                             : std::nullopt;
   if (!elements) return notRecords(name, "its second line is not \"elements N\"");
   header.elements = *elements;
+  if (text.starts_with(kOrigin)) {
+    const auto origin = takeLine(text);
+    if (!origin) return notRecords(name, "its header has no end");
+    header.origin = origin->substr(kOrigin.size());
+  }
   for (auto line = takeLine(text); line != "end"; line = takeLine(text)) {
     if (!line) return notRecords(name, "its header has no end");
     const auto tensor = tensorFrom(*line);

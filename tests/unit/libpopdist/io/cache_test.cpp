@@ -106,6 +106,67 @@ TEST(CacheFile, OfSomethingElseIsRefusedByName) {
               (dir / "cache.records").string());
 }
 
+TEST(CacheFile, EachShardHasItsOwn) {
+  const TempDir dir;
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_EQ(passOf(counting(6).shard(2, 0).cache(dir.path())), (std::vector<int>{0, 2, 4}));
+    EXPECT_EQ(passOf(counting(6).shard(2, 1).cache(dir.path())), (std::vector<int>{1, 3, 5}));
+    EXPECT_EQ(passOf(counting(6).shard(3, 1).cache(dir.path())), (std::vector<int>{1, 4}));
+  }
+  EXPECT_TRUE(std::filesystem::exists(dir / "cache.shard-1-of-2.records"));
+}
+
+TEST(CacheFile, EachPartOfTheReplicasHasItsOwn) {
+  const TempDir dir;
+  const auto part = [&](int first) {
+    return passOf(counting(8)
+                      .forReplicas({.replicas = 4, .first_replica = first, .local_replicas = 2})
+                      .cache(dir.path()));
+  };
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_EQ(part(0), (std::vector<int>{0, 1, 4, 5}));
+    EXPECT_EQ(part(2), (std::vector<int>{2, 3, 6, 7}));
+  }
+}
+
+/// The file is of `cached`; `other` has the same tensors and as many elements.
+void expectRefused(Dataset cached, Dataset other, const std::string& said) {
+  const TempDir dir;
+  const Dataset first = std::move(cached).cache(dir.path());
+  Tensors element(first.spec());
+  ASSERT_TRUE(first.read(0, 0, element));
+  expectError([&] { std::move(other).cache(dir.path()).read(0, 0, element); }, ErrorCode::kFailedPrecondition,
+              said);
+}
+
+Dataset ints(int first) {
+  Tensor values({"x", Type::kInt32, {3}});
+  for (int i = 0; i < 3; ++i) values.as<std::int32_t>()[static_cast<std::size_t>(i)] = first + i;
+  return Dataset::fromSlices(Tensors(std::move(values)));
+}
+
+TEST(CacheFile, OfAnotherPipelineIsRefused) {
+  expectRefused(counting(6).take(3), counting(6).skip(3), ".skip(3)");
+  expectRefused(counting(6).shuffle(1).take(3), counting(6).shuffle(2).take(3), ".shuffle(2)");
+  expectRefused(counting(3), counting(3).map(counting(3).spec(), [](auto, auto) {}), ".map(");
+  expectRefused(countingSequence(3), countingSequence(3).shuffleBuffered(2, 7), ".shuffleBuffered(2, 7)");
+  expectRefused(ints(0), ints(100), "cache.records");
+}
+
+TEST(CacheFile, OfAnotherFileIsRefused) {
+  const TempDir dir;
+  writeRecords(counting(4), dir / "a");
+  writeRecords(counting(4).shuffle(3), dir / "b");
+  expectRefused(Dataset::records(dir / "a"), Dataset::records(dir / "b"), (dir / "b").string());
+}
+
+TEST(CacheFile, ThatDoesNotSayWhatItHoldsIsRefused) {
+  const TempDir dir;
+  writeRecords(counting(4), dir / "cache.records");
+  expectError([&] { passOf(counting(4).cache(dir.path())); }, ErrorCode::kFailedPrecondition,
+              "does not say what it caches");
+}
+
 TEST(CacheFile, IsWrittenByOneWhileOthersWait) {
   const TempDir dir;
   std::atomic<int> reads = 0;
