@@ -29,8 +29,8 @@ enum class OutfeedMode : std::uint8_t {
 /// Sums the values of several steps on the device, so that one crosses to the host.
 struct OutfeedAccumulation {
   std::uint64_t steps = 1;
-  /// Of the sums: kFloat, kDouble, or the values' own (nothing), in which sums of integers wrap. Integers of 8
-  /// bits need one.
+  /// Of the sums: kFloat, kDouble, or the values' own (nothing), in which sums of integers wrap. Integers of
+  /// 8 bits need one.
   std::optional<Type> type;
 };
 

@@ -153,6 +153,11 @@ TEST(CacheFile, OfAnotherPipelineIsRefused) {
   expectRefused(ints(0), ints(100), "cache.records");
 }
 
+TEST(CacheFile, SecondOfAPipelineHasItsOwn) {
+  const TempDir dir;
+  EXPECT_EQ(passOf(counting(6).cache(dir.path()).skip(2).cache(dir.path())), (std::vector<int>{2, 3, 4, 5}));
+}
+
 TEST(CacheFile, OfAnotherFileIsRefused) {
   const TempDir dir;
   writeRecords(counting(4), dir / "a");
