@@ -153,8 +153,9 @@ class Trainer {
   /// asked for them.
   Progress run(io::Infeed& infeed, std::uint64_t updates);
 
-  /// The same step without updates: micro-batches until the infeed's pass ends. Neither parameters nor the
-  /// optimizer's state change. Collective.
+  /// The same step without updates: micro-batches until the infeed's pass ends, none if it has. Neither
+  /// parameters nor the optimizer's state change. Collective. Throws popdist_error kInvalidArgument for a
+  /// pass that never ends, and with a pipeline for one of which nobody knows how long it is.
   Progress evaluate(io::Infeed& infeed);
 
   /// Copies parameters, the optimizer's state, the loss scale and the place in the data, and begins to write

@@ -30,12 +30,11 @@ class ByPipelines final : public MicroBatches {
   }
 
   void evaluate(int local, const Call& call) override {
-    const std::optional<std::uint64_t> steps = call.infeed.steps();
-    if (!steps || *steps == io::Dataset::kEndless)
-      throwIfError(
-          pop::invalidArgument("the infeed does not say how many elements a pass has: give it a dataset "
-                               "that ends"),
-          "Trainer.evaluate");
+    const std::optional<std::uint64_t> steps = stepsOfEvaluation(call.infeed);
+    if (!steps)
+      throwIfError(pop::invalidArgument("the infeed does not know how many elements its pass has, and a "
+                                        "pipeline must: give it a dataset that is no generator"),
+                   "Trainer.evaluate");
     const std::uint64_t left = *steps - call.infeed.position(local).step;
     const auto at = static_cast<std::size_t>(local);
     pipelines_[at].evaluate(std::as_const(values_[at]).refs(), feeds(local, call),

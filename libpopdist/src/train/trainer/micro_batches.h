@@ -3,7 +3,9 @@
 // micro-batch, or a pipeline that takes all of an update's.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "common/base/status.h"
@@ -31,6 +33,10 @@ class MicroBatches {
   /// All that the infeed has, without gradients.
   virtual void evaluate(int local, const Call& call) = 0;
 };
+
+/// Elements of the infeed's pass, if that is known. Throws popdist_error kInvalidArgument for one without
+/// end, which no evaluation can take.
+std::optional<std::uint64_t> stepsOfEvaluation(const io::Infeed& infeed);
 
 /// `values` and `sums`: of each local replica, for ever at the same places.
 std::unique_ptr<MicroBatches> stepByStep(Strategy& strategy, const Spec& parameters, Step step,

@@ -46,6 +46,7 @@ class StepByStep final : public MicroBatches {
   }
 
   void evaluate(int local, const Call& call) override {
+    stepsOfEvaluation(call.infeed);  // there is an end
     local_ = local;
     while (const Tensors* input = call.infeed.next(local)) {
       call.watch.addTo(call.progress.seconds.input, "input");
@@ -104,6 +105,15 @@ class StepByStep final : public MicroBatches {
 };
 
 }  // namespace
+
+std::optional<std::uint64_t> stepsOfEvaluation(const io::Infeed& infeed) {
+  const std::optional<std::uint64_t> steps = infeed.steps();
+  if (steps == io::Dataset::kEndless)
+    throwIfError(pop::invalidArgument("the infeed's pass never ends, and an evaluation takes all of it: give "
+                                      "it a dataset without repeat(), or one that repeats a number of times"),
+                 "Trainer.evaluate");
+  return steps;
+}
 
 std::unique_ptr<MicroBatches> stepByStep(Strategy& strategy, const Spec& parameters, Step step,
                                          const TrainerOptions& options, std::vector<FlatTensors>& values,
