@@ -74,6 +74,7 @@ struct RunOptions {
   std::optional<std::int64_t> gradient_accumulation_count{};  ///< in place of PipelineOptions'
   std::uint64_t repeat_count = 1;                             ///< runs, each with its update
   std::uint64_t first_step = 0;                               ///< of the first run; the next ones count on
+  float loss_scale = 1;                                       ///< Io::lossScale
 };
 
 /// What a stage keeps on its IPU, in bytes.

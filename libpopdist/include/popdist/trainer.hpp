@@ -42,8 +42,9 @@ enum class GradientScale : std::uint8_t {
 };
 
 /// For gradients of 16 bits: the loss is multiplied by a number (MicroBatch::loss_scale), which the gradients
-/// are divided by. If a gradient then is infinite or no number, the update is skipped on all replicas and the
-/// number falls; after `growth_interval` updates without one it rises.
+/// are divided by; a pipeline's stages have it as Io::lossScale. If a gradient then is infinite or no number,
+/// the update is skipped on all replicas and the number falls; after `growth_interval` updates without one it
+/// rises.
 struct LossScale {
   double initial = 1;
   bool dynamic = false;

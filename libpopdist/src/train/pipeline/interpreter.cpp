@@ -89,6 +89,7 @@ void Interpreter::begin(const Call& call) {
     io.step_ = call.step;
     io.replica_ = call.feeds->replica;
     io.training_ = call.gradients != nullptr;
+    io.loss_scale_ = call.loss_scale;
   }
   if (call.gradients == nullptr) return;
   const Spec& parameters = model_.options.parameters;

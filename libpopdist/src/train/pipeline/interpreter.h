@@ -19,6 +19,7 @@ struct Call {
   const Feeds* feeds = nullptr;
   const UpdateFunction* update = nullptr;
   std::uint64_t step = 0;
+  float loss_scale = 1;
 };
 
 class Interpreter {

@@ -61,7 +61,8 @@ class Pipeline::Impl {
     std::optional<io::Outfeed::Loop> loop;  // says that values are coming
     if (!model_.sent.empty()) loop.emplace(*feeds.outfeed, feeds.replica);
     for (std::uint64_t i = 0; i < options.repeat_count; ++i)
-      interpreter_.run(schedule, {values, gradients.data(), &feeds, &update, options.first_step + i});
+      interpreter_.run(schedule, {values, gradients.data(), &feeds, &update, options.first_step + i,
+                                  options.loss_scale});
   }
 
   void evaluate(ConstTensorRefs values, const Feeds& feeds, std::int64_t micro_batches, std::uint64_t step) {

@@ -22,7 +22,7 @@ class ByPipelines final : public MicroBatches {
   void accumulate(int local, const Call& call, GradientReduction& reduction) override {
     const auto at = static_cast<std::size_t>(local);
     pipelines_[at].run(std::as_const(values_[at]).refs(), sums_[at].refs(), feeds(local, call), nothing_,
-                       {.first_step = call.update});
+                       {.first_step = call.update, .loss_scale = call.loss_scale});
     call.progress.micro_batches += static_cast<std::uint64_t>(program_.pipeline.gradient_accumulation_count);
     call.watch.addTo(call.progress.seconds.step, "step");
     for (std::size_t parameter = sums_[at].spec().size(); parameter-- > 0;) reduction.ready(local, parameter);

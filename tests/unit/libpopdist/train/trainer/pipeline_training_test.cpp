@@ -44,7 +44,7 @@ Stage product() {
               }};
 }
 
-/// + b, and the loss over the micro-batch; gradients of the mean over an update.
+/// + b, and the loss over the micro-batch; gradients of the mean over an update, times the loss scale.
 Stage loss() {
   return {.name = "loss",
           .parameters = {1},
@@ -62,8 +62,8 @@ Stage loss() {
               [](Io& io) {
                 for (std::size_t i = 0; i < kMicroBatch; ++i) {
                   const float error = io.in("xw")[i] + io.par(1)[0] - io.in("y")[i];
-                  io.gradIn("xw")[i] = error / (kMicroBatch * kCount);
-                  io.gradPar(1)[0] += error / (kMicroBatch * kCount);
+                  io.gradIn("xw")[i] = error / (kMicroBatch * kCount) * io.lossScale();
+                  io.gradPar(1)[0] += error / (kMicroBatch * kCount) * io.lossScale();
                 }
               }};
 }
@@ -156,6 +156,25 @@ TEST(PipelineTraining, AdvancesThePodsClock) {
   io::Infeed infeed = regression::feed(context, kMicroBatch);
   trainer.run(infeed, 2);
   EXPECT_EQ(strategy.pod().time() - strategy.pod().collectiveTime(), SimulatedTime(2 * kCount * 2 * 4000));
+}
+
+TEST(PipelineTraining, StagesSeeTheLossScaleThatTheTrainerDividesBy) {
+  Context& context = Context::fromEnvironment();
+  PipelineProgram silent = program(ScheduleKind::kGrouped, nullptr);
+  silent.pipeline.outfeed_mask = {true};
+  const auto train = [&](const LossScale& scale) {
+    SingleStrategy strategy(context);
+    Trainer trainer(strategy, regression::parameters(), silent, sgd(0.05), {.loss_scale = scale});
+    trainer.initialise(3);
+    io::Infeed infeed = regression::feed(context, kMicroBatch);
+    EXPECT_EQ(trainer.run(infeed, 4).updates, 4U);
+    return weightsOf(trainer);
+  };
+  const std::vector<float> expected = train({});
+  // Powers of two round nothing.
+  EXPECT_THAT(train({.initial = 1024}), ::testing::ElementsAreArray(expected));
+  EXPECT_THAT(train({.initial = 64, .dynamic = true, .growth_interval = 2}),
+              ::testing::ElementsAreArray(expected));
 }
 
 TEST(PipelineTraining, RefusesAccumulationAndMetricsOfItsOwn) {
