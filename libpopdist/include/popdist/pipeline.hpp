@@ -108,7 +108,8 @@ class Pipeline {
   void run(ConstTensorRefs values, TensorRefs gradients, const Feeds& feeds, const UpdateFunction& update,
            const RunOptions& options = {});
 
-  /// Forwards only, of so many micro-batches; their outputs go to the outfeed. Throws as run.
+  /// Forwards only, of so many micro-batches, any number from 1; their outputs go to the outfeed. Throws as
+  /// run.
   void evaluate(ConstTensorRefs values, const Feeds& feeds, std::int64_t micro_batches,
                 std::uint64_t step = 0);
 

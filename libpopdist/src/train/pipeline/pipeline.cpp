@@ -122,6 +122,10 @@ class Pipeline::Impl {
     ScheduleOptions options = schedule_.options();
     options.training = training;
     options.gradient_accumulation_count = count;
+    if (!training) {  // nothing is added up, so nothing must come out even
+      options.count_rule = CountRule::kAny;
+      if (count % options.batch_serialization_iterations != 0) options.batch_serialization_iterations = 1;
+    }
     last_schedule_ = Schedule(std::move(options));
     return last_schedule_;
   }

@@ -35,7 +35,9 @@ class ByPipelines final : public MicroBatches {
       throwIfError(pop::invalidArgument("the infeed does not know how many elements its pass has, and a "
                                         "pipeline must: give it a dataset that is no generator"),
                    "Trainer.evaluate");
-    const std::uint64_t left = *steps - call.infeed.position(local).step;
+    const std::uint64_t taken = call.infeed.position(local).step;
+    if (taken >= *steps) return;
+    const std::uint64_t left = *steps - taken;
     const auto at = static_cast<std::size_t>(local);
     pipelines_[at].evaluate(std::as_const(values_[at]).refs(), feeds(local, call),
                             static_cast<std::int64_t>(left), call.update);

@@ -177,6 +177,23 @@ TEST(PipelineTraining, StagesSeeTheLossScaleThatTheTrainerDividesBy) {
               ::testing::ElementsAreArray(expected));
 }
 
+TEST(PipelineTraining, EvaluatesAnyNumberOfMicroBatches) {
+  Context& context = Context::fromEnvironment();
+  SingleStrategy strategy(context);
+  io::Outfeed losses({.buffer_depth = 64});
+  Trainer trainer(strategy, regression::parameters(), program(ScheduleKind::kGrouped, &losses), sgd(0.1));
+  trainer.initialise(3);
+  constexpr std::uint64_t kSteps = regression::kSamples / kMicroBatch;
+  io::Infeed infeed = regression::feed(context, kMicroBatch);
+  for (const std::uint64_t left : {5U, 1U, 0U}) {
+    infeed.start({.step = kSteps - left});
+    EXPECT_EQ(trainer.evaluate(infeed).micro_batches, left);
+  }
+  EXPECT_EQ(losses.dequeue().get<float>("loss").size(), 6U);
+  infeed.start({.step = kSteps + 7});
+  EXPECT_EQ(trainer.evaluate(infeed).micro_batches, 0U);
+}
+
 TEST(PipelineTraining, RefusesAccumulationAndMetricsOfItsOwn) {
   SingleStrategy strategy(Context::fromEnvironment());
   const auto code = [&](const TrainerOptions& options) {
