@@ -88,7 +88,7 @@ struct TrainerOptions {
   /// WeightUpdateOptions::replicas_per_state.
   int replicas_per_optimizer_state = 1;
   std::vector<std::string> metrics{};
-  double flops_per_micro_batch = 0;  ///< for a Pod's clock
+  double flops_per_micro_batch = 0;  ///< for a Pod's clock; with a pipeline, in place of its `times`
   /// What the device keeps where. accumulation, replicas, replicas_per_state, ipus_per_replica and
   /// variables_on_host are the training's own; whether all of it fits is planMemory's to say. Updates advance
   /// a Pod's clock by the time of what they stream.

@@ -75,6 +75,11 @@ pop::Status checkPipeline(const Parameters& parameters, const PipelineProgram& p
   if (program.pipeline.parameters != parameters.spec())
     return pop::invalidArgument("the pipeline's parameters are " + textOf(program.pipeline.parameters) +
                                 ", the trainer's " + textOf(parameters.spec()));
+  if (program.times && options.flops_per_micro_batch > 0)
+    return pop::invalidArgument(
+        "PipelineProgram::times and TrainerOptions::flops_per_micro_batch are both set, and each advances "
+        "the "
+        "Pod's clock by all of an update's computation: leave one unset");
   if (!options.metrics.empty())
     return pop::invalidArgument(
         "a pipeline gives its metrics by its outfeed: leave TrainerOptions::metrics empty");

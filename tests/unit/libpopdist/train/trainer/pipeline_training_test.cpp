@@ -194,6 +194,20 @@ TEST(PipelineTraining, EvaluatesAnyNumberOfMicroBatches) {
   EXPECT_EQ(trainer.evaluate(infeed).micro_batches, 0U);
 }
 
+TEST(PipelineTraining, RefusesTwoTimesOfAnUpdate) {
+  SingleStrategy strategy(Context::fromEnvironment());
+  PipelineProgram timed = program(ScheduleKind::kSequential, nullptr);
+  timed.times = SimulationOptions{.stages = {{.forward = SimulatedTime(1), .backward = SimulatedTime(3)}}};
+  const auto code = [&](const PipelineProgram& program, double flops) {
+    return errorCodeOf([&] {
+      Trainer(strategy, regression::parameters(), program, sgd(1), {.flops_per_micro_batch = flops});
+    });
+  };
+  EXPECT_EQ(code(timed, 0), std::nullopt);
+  EXPECT_EQ(code(timed, 1e6), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code(program(ScheduleKind::kSequential, nullptr), 1e6), std::nullopt);
+}
+
 TEST(PipelineTraining, RefusesAccumulationAndMetricsOfItsOwn) {
   SingleStrategy strategy(Context::fromEnvironment());
   const auto code = [&](const TrainerOptions& options) {
