@@ -148,10 +148,10 @@ class Trainer {
   void initialise(std::uint64_t seed);
 
   /// `updates` updates of GradientAccumulation::count micro-batches each, on every replica of this instance,
-  /// in this thread. Collective. Throws popdist_error kOutOfRange when the infeed ends before (repeat() the
-  /// dataset, or ask for fewer), and what the step, the infeed and the collectives throw. Parameters are then
-  /// those of the last whole update (undefined after an error of a collective), and the trainer can only be
-  /// asked for them.
+  /// in this thread: a micro-batch on each replica, then the next one. Collective. Throws popdist_error
+  /// kOutOfRange when the infeed ends before (repeat() the dataset, or ask for fewer), and what the step, the
+  /// infeed and the collectives throw. Parameters are then those of the last whole update (undefined after an
+  /// error of a collective), and the trainer can only be asked for them.
   Progress run(io::Infeed& infeed, std::uint64_t updates);
 
   /// The same step without updates: micro-batches until the infeed's pass ends, none if it has. Neither

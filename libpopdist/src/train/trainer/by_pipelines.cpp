@@ -19,7 +19,18 @@ class ByPipelines final : public MicroBatches {
     if (program_.times) time_ = pipelines_.front().simulatedTime(*program_.times);
   }
 
-  void accumulate(int local, const Call& call, GradientReduction& reduction) override {
+  void accumulate(const Call& call, GradientReduction& reduction) override {
+    for (int local = 0; local < replicas(); ++local) accumulate(local, call, reduction);
+  }
+
+  void evaluate(const Call& call) override {
+    for (int local = 0; local < replicas(); ++local) evaluate(local, call);
+  }
+
+ private:
+  int replicas() const { return static_cast<int>(pipelines_.size()); }
+
+  void accumulate(int local, const Call& call, GradientReduction& reduction) {
     const auto at = static_cast<std::size_t>(local);
     pipelines_[at].run(std::as_const(values_[at]).refs(), sums_[at].refs(), feeds(local, call), nothing_,
                        {.first_step = call.update, .loss_scale = call.loss_scale});
@@ -29,7 +40,7 @@ class ByPipelines final : public MicroBatches {
     if (local == 0 && program_.times) strategy_.advance(time_);  // replicas work side by side
   }
 
-  void evaluate(int local, const Call& call) override {
+  void evaluate(int local, const Call& call) {
     const std::optional<std::uint64_t> steps = stepsOfEvaluation(call.infeed);
     if (!steps)
       throwIfError(pop::invalidArgument("the infeed does not know how many elements its pass has, and a "
@@ -45,7 +56,6 @@ class ByPipelines final : public MicroBatches {
     call.watch.addTo(call.progress.seconds.step, "step");
   }
 
- private:
   Feeds feeds(int local, const Call& call) const {
     return {.infeed = &call.infeed,
             .outfeed = program_.outfeed,
