@@ -28,6 +28,10 @@
 
 namespace popdist::train {
 
+namespace detail {
+struct SideBySide;
+}
+
 struct PipelineOptions {
   std::vector<Concurrent> stages;
   Spec parameters{};  ///< Parameters::spec()
@@ -128,6 +132,7 @@ class Pipeline {
   std::string describe() const;
 
  private:
+  friend struct detail::SideBySide;
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -28,11 +28,12 @@ class Interpreter {
   /// this.
   Interpreter(const Model& model, const Schedule& schedule, const Memory& memory);
 
-  /// Throws what Pipeline::run says of feeds and stages.
-  void run(const Schedule& schedule, const Call& call);
+  /// A run of the schedule: act() for each of its actions, in its order, until one says that it was the last.
+  /// `call` outlives the run. Both throw what Pipeline::run says of feeds and stages.
+  void begin(const Schedule& schedule, const Call& call);
+  bool act(const Action& action);
 
  private:
-  void begin(const Call& call);
   void forward(const Action& action);
   void backward(const Action& action);
   void update();

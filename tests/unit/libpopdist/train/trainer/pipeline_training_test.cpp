@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "popdist/trainer.hpp"
@@ -192,6 +195,36 @@ TEST(PipelineTraining, EvaluatesAnyNumberOfMicroBatches) {
   EXPECT_EQ(losses.dequeue().get<float>("loss").size(), 6U);
   infeed.start({.step = kSteps + 7});
   EXPECT_EQ(trainer.evaluate(infeed).micro_batches, 0U);
+}
+
+// More micro-batches than the outfeed holds: steps are whole only if the replicas go side by side.
+TEST(PipelineTraining, SendsWholeStepsWhileItRuns) {
+  ThreadGroup group({.replicas_of_instance = {2}});
+  group.run([](Context& context) {
+    PopDistStrategy strategy(context);
+    io::Outfeed losses(
+        {.replicas = 2, .buffer_depth = 2, .enqueue_timeout = std::chrono::milliseconds(3000)});
+    Trainer trainer(strategy, regression::parameters(), program(ScheduleKind::kGrouped, &losses), sgd(0.1));
+    trainer.initialise(3);
+    io::Infeed infeed = regression::feed(context, kMicroBatch);
+    std::size_t values = 0;
+    std::atomic<bool> is_over{false};
+    std::thread reader([&] {
+      while (!is_over) {
+        try {
+          const Tensors some = losses.dequeue(std::chrono::milliseconds(10));
+          if (some.size() > 0) values += some.get<float>("loss").size();
+        } catch (const popdist_error&) {
+          std::this_thread::yield();  // nothing has come yet
+        }
+      }
+    });
+    EXPECT_EQ(errorCodeOf([&] { trainer.run(infeed, 2); }), std::nullopt);
+    is_over = true;
+    reader.join();
+    values += losses.dequeue().get<float>("loss").size();
+    EXPECT_EQ(values, 2U * kCount * 2);
+  });
 }
 
 TEST(PipelineTraining, RefusesTwoTimesOfAnUpdate) {
