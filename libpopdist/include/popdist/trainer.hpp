@@ -210,8 +210,9 @@ struct EvalSpec {
 /// Trains to train.max_updates, from the newest checkpoint if there is one, else from `seed`: saves and
 /// evaluates after every eval.every_updates, and at the end. Calls `evaluated` then, on every instance, with
 /// the updates so far, what training has summed since the last call, and what the evaluation has. A job that
-/// is started again goes on; one that had reached its end does nothing and returns 0. Returns the updates of
-/// this call. Collective. Waits for the last checkpoint. Throws popdist_error kInvalidArgument (no infeed,
+/// is started again goes on: first with an evaluation whose call had not returned when the job ended, where
+/// training has summed nothing. One that had reached its end does nothing and returns 0. Returns the updates
+/// of this call. Collective. Waits for the last checkpoint. Throws popdist_error kInvalidArgument (no infeed,
 /// numbers that are 0), and as Trainer's functions. From: tf.estimator.train_and_evaluate.
 std::uint64_t trainAndEvaluate(Trainer& trainer, Checkpoints& checkpoints, const TrainSpec& train,
                                const EvalSpec& eval, std::uint64_t seed,
