@@ -103,7 +103,9 @@ void CheckpointWriter::run() {
     lock.unlock();
     const Outcome outcome = write(*order_);
     lock.lock();
-    if (!outcome.saved.ok()) failure_ = describe(outcome.saved, order_->at.step);
+    // What save() itself has thrown is known: the next one would throw it again, and save nothing, while the
+    // other instances save.
+    if (!outcome.saved.ok() && order_->taken.ok()) failure_ = describe(outcome.saved, order_->at.step);
     is_broken_ = is_broken_ || outcome.is_broken;
     order_.reset();
     changed_.notify_all();

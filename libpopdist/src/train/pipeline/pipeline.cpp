@@ -14,12 +14,6 @@
 namespace popdist::train {
 namespace {
 
-template <typename T>
-T valueOrThrow(pop::Result<T> result) {
-  throwIfError(result.ok() ? pop::Status() : result.status(), "Pipeline");
-  return std::move(result).value();
-}
-
 Schedule checkedSchedule(const Model& model) {
   Schedule schedule(scheduleOptions(model));
   throwIfError(checkSharedParameters(model, schedule), "Pipeline");
@@ -37,11 +31,11 @@ pop::Status checkSpec(const char* what, const Spec& given, const Spec& expected)
 class Pipeline::Impl {
  public:
   explicit Impl(PipelineOptions options)
-      : model_(valueOrThrow(makeModel(std::move(options)))),
+      : model_(valueOrThrow(makeModel(std::move(options)), "Pipeline")),
         schedule_(checkedSchedule(model_)),
         last_schedule_(schedule_),
         layout_(layOut(model_, schedule_, model_.options.recompute)),
-        memory_(valueOrThrow(Memory::make(model_, layout_))),
+        memory_(valueOrThrow(Memory::make(model_, layout_), "Pipeline")),
         interpreter_(model_, schedule_, memory_) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
