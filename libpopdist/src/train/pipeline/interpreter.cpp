@@ -36,7 +36,7 @@ Interpreter::Interpreter(const Model& model, const Schedule& schedule, const Mem
 // What stays the same in all calls.
 void Interpreter::connect(int at) {
   const auto i = static_cast<std::size_t>(at);
-  const Part& part = model_.parts[i];
+  const StagePart& part = model_.parts[i];
   const auto stage = static_cast<std::size_t>(part.stage);
   Io& io = ios_[i];
   io.stage_ = &model_.stages[stage];
@@ -105,7 +105,7 @@ void Interpreter::begin(const Schedule& schedule, const Call& call) {
 }
 
 void Interpreter::point(int at, const Action& action) {
-  const Part& part = model_.parts[static_cast<std::size_t>(at)];
+  const StagePart& part = model_.parts[static_cast<std::size_t>(at)];
   Io& io = ios_[static_cast<std::size_t>(at)];
   const PartTables<std::byte*>& tables = memory_.of(at);
   const auto place = static_cast<std::size_t>(placeOf(action.stage, action.micro_batch));
