@@ -17,6 +17,7 @@
 #include "libpopdist/src/train/trainer/micro_batches.h"
 #include "libpopdist/src/train/trainer/saved_state.h"
 #include "libpopdist/src/train/trainer/scaling_log.h"
+#include "libpopdist/src/train/trainer/stage_of_life.h"
 #include "libpopdist/src/train/trainer/stopwatch.h"
 #include "popdist/denormals.hpp"
 #include "popdist/span.hpp"
@@ -79,14 +80,19 @@ class Trainer::Impl {
   }
 
   void initialise(std::uint64_t seed) {
+    stage_.check("Trainer.initialise");
     requireSame(strategy_.context(), {denormalsInForce()}, "Trainer.initialise");
     if (strategy_.context().instanceIndex() == 0) parameters_.initialise(values_.front().refs(), seed);
     strategy_.broadcast(values_);
     copyToHost();
+    stage_.haveValues();
   }
 
   Progress run(io::Infeed& infeed, std::uint64_t updates) {
+    stage_.checkValues("Trainer.run");
+    throwIfError(checkReplicas(strategy_, infeed), "Trainer.run");
     requireSameBatches(infeed);
+    StageOfLife::Run whole(stage_);
     Progress progress = begin();
     const ScalingLog::Run logged(log_, progress, samplesOf(infeed.spec()));
     Stopwatch watch;
@@ -113,10 +119,13 @@ class Trainer::Impl {
     }
     progress.seconds.all = watch.total();
     progress = finish(std::move(progress));
+    whole.done();
     return progress;
   }
 
   Progress evaluate(io::Infeed& infeed) {
+    stage_.checkValues("Trainer.evaluate");
+    throwIfError(checkReplicas(strategy_, infeed), "Trainer.evaluate");
     const ScalingLog::Part logged(log_, &Outside::evaluations, "evaluation");
     Progress progress = begin();
     Stopwatch watch;
@@ -127,6 +136,7 @@ class Trainer::Impl {
   }
 
   void save(Checkpoints& checkpoints, const io::Infeed& infeed) {
+    stage_.checkValues("Trainer.save");
     const ScalingLog::Part logged(log_, &Outside::checkpoints, "checkpoint");
     const Context& context = strategy_.context();
     std::vector<Piece> pieces = shareOf(parameterPieces(), context.instanceIndex(), context.numInstances());
@@ -145,6 +155,7 @@ class Trainer::Impl {
   }
 
   bool resume(Checkpoints& checkpoints, io::Infeed& infeed, bool exactly) {
+    stage_.check("Trainer.resume");
     requireSame(strategy_.context(), {denormalsInForce()}, "Trainer.resume");
     std::vector<Piece> pieces = parameterPieces();
     for (Piece& piece : update_.state()) pieces.push_back(piece);
@@ -165,13 +176,16 @@ class Trainer::Impl {
     runs_ = state->runs;
     scaler_.resume(state->loss_scale, state->good_updates);
     infeed.start(state->data);
+    stage_.haveValues();
     return true;
   }
 
   void load(const Checkpoint& checkpoint) {
+    stage_.check("Trainer.load");
     checkpoint.load(parameterPieces());
     copyToOtherReplicas();
     copyToHost();
+    stage_.haveValues();
   }
 
   Strategy& strategy() { return strategy_; }
@@ -182,6 +196,7 @@ class Trainer::Impl {
           {pop::Code::kOutOfRange, "there is no replica " + std::to_string(local) + ": this instance has " +
                                        pop::counted(strategy_.numLocalReplicas(), "replica")},
           "Trainer.parametersOf");
+    stage_.haveValues();
     return values_[static_cast<std::size_t>(local)].refs();
   }
   int samplesPerUpdate(int micro_batch) const {
@@ -280,6 +295,7 @@ class Trainer::Impl {
   WeightUpdate update_;
   std::unique_ptr<GradientReduction> reduction_;  // its thread uses what is above
   int count_;                                     // micro-batches of an update
+  StageOfLife stage_;
   bool batches_are_same_ = false;
   std::uint64_t runs_ = 0;  // updates, skipped ones included
   std::unique_ptr<MicroBatches> micro_batches_;
