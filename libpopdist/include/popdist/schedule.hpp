@@ -36,6 +36,7 @@ enum class RecomputeMode : std::uint8_t {
 enum class CountRule : std::uint8_t {
   kTensorFlow,  ///< a multiple of the schedule's overlap: see Schedule::overlap
   kPopart,      ///< at least the number of levels
+  kAny,         ///< at least 1, or a multiple of batch_serialization_iterations
 };
 
 /// The IPU of a stage, or those of stages that run side by side, in the order of the stages.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/base/text.h"
-#include "libpopdist/src/tensor/error_edge.h"
+#include "popdist/error.hpp"
 #include "popdist/trainer.hpp"
 
 namespace popdist::train {
@@ -17,12 +17,7 @@ double Progress::sum(std::string_view name) const {
 }
 
 double Progress::meanOfMicroBatches(std::string_view name) const {
-  const double all = sum(name);
-  if (micro_batches == 0)
-    throwIfError(pop::failedPrecondition("there were no micro-batches, so " + pop::inQuotes(name) +
-                                         " has no mean: ask for an update or more"),
-                 "Progress.meanOfMicroBatches");
-  return all / static_cast<double>(micro_batches);
+  return sum(name) / static_cast<double>(micro_batches);
 }
 
 }  // namespace popdist::train

@@ -99,8 +99,7 @@ class Trainer::Impl {
     flushes_denormals_ = denormalsAreFlushed();
     for (std::uint64_t i = 0; i < updates; ++i) {
       factor_ = 1 / (divisorOf(options_.gradient_scale, strategy_) * scaler_.scale());
-      for (int local = 0; local < strategy_.numLocalReplicas(); ++local)
-        micro_batches_->accumulate(local, callOf(infeed, progress, watch), *reduction_);
+      micro_batches_->accumulate(callOf(infeed, progress, watch), *reduction_);
       if (options_.flops_per_micro_batch > 0)
         strategy_.advanceCompute(options_.flops_per_micro_batch * count_);
       reduction_->wait();
@@ -129,8 +128,7 @@ class Trainer::Impl {
     const ScalingLog::Part logged(log_, &Outside::evaluations, "evaluation");
     Progress progress = begin();
     Stopwatch watch;
-    for (int local = 0; local < strategy_.numLocalReplicas(); ++local)
-      micro_batches_->evaluate(local, callOf(infeed, progress, watch));
+    micro_batches_->evaluate(callOf(infeed, progress, watch));
     progress.seconds.all = watch.total();
     return finish(std::move(progress));
   }

@@ -186,7 +186,7 @@ TEST_F(TrainerTest, RefusesNumbersThatAreNone) {
   trainer.initialise(1);
   io::Infeed infeed = regression::feed(context, 8);
   const Progress nothing = trainer.run(infeed, 0);
-  EXPECT_EQ(errorCodeOf([&] { nothing.meanOfMicroBatches("loss"); }), ErrorCode::kFailedPrecondition);
+  EXPECT_TRUE(std::isnan(nothing.meanOfMicroBatches("loss")));
   EXPECT_EQ(trainer.samplesPerUpdate(8), 32);
   EXPECT_EQ(errorCodeOf([&] { trainer.samplesPerUpdate(1 << 30); }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(errorCodeOf([&] { trainer.parametersOf(7); }), ErrorCode::kOutOfRange);
