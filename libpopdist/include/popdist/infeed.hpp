@@ -67,6 +67,9 @@ class Infeed {
   /// Of what next() returns.
   const Spec& spec() const;
 
+  /// Of this instance, InfeedOptions::replicas: next() takes 0 to one less.
+  int replicas() const;
+
   /// Steps of a pass: Dataset::kEndless for a dataset that repeats for ever, nothing while unknown.
   std::optional<std::uint64_t> steps() const;
 

@@ -57,6 +57,8 @@ class FeedOfInstance {
 
   const Spec& spec() const { return options_.device_map ? options_.device_map->batch : node_->spec(); }
 
+  int replicas() const { return options_.replicas; }
+
   std::optional<std::uint64_t> steps() const {
     const Extent all = node_->extent();
     return !all || *all == kEndless ? all : Extent(*all / static_cast<std::uint64_t>(options_.replicas));
@@ -115,6 +117,9 @@ Infeed& Infeed::operator=(Infeed&&) noexcept = default;
 
 const Spec& Infeed::spec() const {
   return impl_->constant().spec();
+}
+int Infeed::replicas() const {
+  return impl_->constant().replicas();
 }
 std::optional<std::uint64_t> Infeed::steps() const {
   return impl_->get("Infeed.steps").steps();

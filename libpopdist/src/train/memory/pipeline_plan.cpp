@@ -131,8 +131,10 @@ class PipelinePlanner {
     std::uint64_t states = 0;
     for (std::size_t i = before; i < planner.plan.rows.size(); ++i) states += planner.plan.rows[i].streaming;
     addActivations(planner, stages);
-    planner.add(planner.row("exchange code"),
-                options_.exchange_code_bytes * static_cast<std::uint64_t>(options_.replicas - 1), false);
+    planner.add(
+        planner.row("exchange code"),
+        productOfBytes(options_.exchange_code_bytes, static_cast<std::uint64_t>(options_.replicas - 1)),
+        false);
     streamed = std::max(streamed, 2 * weights + sums);
     planner.finish(2 * states + 2 * weights + sums);
     planner.plan.offload = update_.why;

@@ -68,6 +68,7 @@ TEST(Infeed, PositionCountsWhatWasTakenAndNotWhatWasReadAhead) {
 
 TEST(Infeed, GivesEachReplicaItsElementOfEachStep) {
   Infeed infeed(counting(8), {.replicas = 3});
+  EXPECT_EQ(infeed.replicas(), 3);
   EXPECT_EQ(infeed.steps(), 2U);
   EXPECT_THAT(elementsIn(*infeed.next(1)), ElementsAre(1));
   EXPECT_THAT(elementsIn(*infeed.next(0)), ElementsAre(0));

@@ -23,6 +23,7 @@ TEST(Evaluation, RefusesAPassThatNeverEnds) {
         if (++steps > 1000) throw std::runtime_error("goes on for ever");
       },
       sgd(1));
+  trainer.initialise(1);
   io::Infeed samples(regression::samples().batch(2).repeat());
   EXPECT_EQ(errorCodeOf([&] { trainer.evaluate(samples); }), ErrorCode::kInvalidArgument);
   io::Infeed generated(
@@ -38,6 +39,7 @@ TEST(Evaluation, OfAPassThatIsOverTakesNothing) {
   SingleStrategy strategy(context);
   Trainer trainer(
       strategy, regression::parameters(), [](const MicroBatch&) {}, sgd(1));
+  trainer.initialise(1);
   io::Infeed infeed(regression::samples().batch(2));
   infeed.start({.step = 1000});
   EXPECT_EQ(trainer.evaluate(infeed).micro_batches, 0U);

@@ -156,6 +156,7 @@ TEST(PipelineTraining, AdvancesThePodsClock) {
   timed.times =
       SimulationOptions{.stages = {{.forward = SimulatedTime(1000), .backward = SimulatedTime(3000)}}};
   Trainer trainer(strategy, regression::parameters(), timed, sgd(0.1));
+  trainer.parametersOf(0);  // zeros
   io::Infeed infeed = regression::feed(context, kMicroBatch);
   trainer.run(infeed, 2);
   EXPECT_EQ(strategy.pod().time() - strategy.pod().collectiveTime(), SimulatedTime(2 * kCount * 2 * 4000));
