@@ -50,6 +50,7 @@ void measureTrainer(Context& context) {
   train::PopDistStrategy strategy(context);
   train::Trainer trainer(
       strategy, parameters, [](const train::MicroBatch&) {}, train::adam({}));
+  trainer.initialise(42);
   io::Infeed infeed(
       io::Dataset::fromTensors(popdist::Tensors(popdist::Tensor::full("x", {1}, 1.0F))).repeat(),
       {.replicas = context.numLocalReplicas(),

@@ -8,9 +8,11 @@
 // The weights are the same, to the bit, for every schedule, with and without recomputation, and for every
 // split of the replicas over instances. At the end the model writes.
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -65,6 +67,7 @@ class Training {
                                                         windows() / options.micro_batch)}),
         trainer_(strategy_, model_.parameters(), program(), optimizer(),
                  {.replicas_per_optimizer_state = strategy_.numReplicas()}) {
+    if (isFirst() && !options.output_model.empty()) openFile();
     if (!options.checkpoints.empty())
       checkpoints_.emplace(context, train::CheckpointOptions{.directory = options.checkpoints});
     if (!checkpoints_ || !trainer_.resume(*checkpoints_, training_)) trainer_.initialise(options.seed);
@@ -183,17 +186,27 @@ class Training {
 
   /// The parameters as little-endian floats. Written beside the target first: a reader never sees half a
   /// model.
-  void save() const {
-    const std::string partial = options_.output_model + ".partial";
-    std::ofstream file(partial, std::ios::binary);
+  void save() {
     const popdist::ConstTensorRefs parameters = trainer_.parameters();
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const auto bytes = parameters.bytes(i);
-      file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+      file_.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     }
-    file.close();
-    if (!file) throw std::runtime_error("cannot write " + partial);
-    std::filesystem::rename(partial, options_.output_model);
+    file_.close();
+    if (!file_) throw std::runtime_error("cannot write " + partialFile());
+    std::filesystem::rename(partialFile(), options_.output_model);
+  }
+  std::string partialFile() const { return options_.output_model + ".partial"; }
+
+  /// Before the training: nobody wants to hear after hours that there is no such directory.
+  void openFile() {
+    if (std::filesystem::is_directory(options_.output_model))
+      throw std::runtime_error("--output-model " + options_.output_model +
+                               " is a directory: name a file in it");
+    file_.open(partialFile(), std::ios::binary);
+    if (!file_)
+      throw std::runtime_error("cannot create " + partialFile() +
+                               ", which becomes the --output-model: " + std::strerror(errno));
   }
 
   popdist::Context& context_;
@@ -205,6 +218,7 @@ class Training {
   io::Outfeed outfeed_;
   train::Trainer trainer_;
   std::optional<train::Checkpoints> checkpoints_;
+  std::ofstream file_;  // of the model
 };
 
 }  // namespace

@@ -8,8 +8,10 @@
 // weights do not depend on how the replicas are split over instances, to the bit. They do depend on the
 // instruction set. With --checkpoints a training that was killed goes on where it was, and a process that
 // TF_CONFIG calls an evaluator tests what it saves.
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -42,6 +44,7 @@ class Training {
         test_(context, options),
         trainer_(*strategy_, classifier_.parameters(), classifier_.step(), optimizer(),
                  classifier_.trainerOptions()) {
+    if (isFirstInstance() && !options.output_model.empty()) openModel();
     if (test_.image != image_) throw std::runtime_error("training and test images differ in size");
     if (!options.checkpoints.empty())
       checkpoints_.emplace(context, train::CheckpointOptions{.directory = options.checkpoints});
@@ -145,17 +148,27 @@ class Training {
 
   /// The parameters as little-endian floats. Written beside the target first: a reader never sees half a
   /// model.
-  void save() const {
-    const std::string partial = options_.output_model + ".partial";
-    std::ofstream file(partial, std::ios::binary);
+  void save() {
     const popdist::ConstTensorRefs parameters = trainer_.parameters();
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const auto bytes = parameters.bytes(i);
-      file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+      model_.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     }
-    file.close();
-    if (!file) throw std::runtime_error("cannot write " + partial);
-    std::filesystem::rename(partial, options_.output_model);
+    model_.close();
+    if (!model_) throw std::runtime_error("cannot write " + partialModel());
+    std::filesystem::rename(partialModel(), options_.output_model);
+  }
+  std::string partialModel() const { return options_.output_model + ".partial"; }
+
+  /// Before the training: nobody wants to hear after hours that there is no such directory.
+  void openModel() {
+    if (std::filesystem::is_directory(options_.output_model))
+      throw std::runtime_error("--output-model " + options_.output_model +
+                               " is a directory: name a file in it");
+    model_.open(partialModel(), std::ios::binary);
+    if (!model_)
+      throw std::runtime_error("cannot create " + partialModel() +
+                               ", which becomes the --output-model: " + std::strerror(errno));
   }
 
   popdist::Context& context_;
@@ -169,6 +182,7 @@ class Training {
   TestSet test_;
   train::Trainer trainer_;
   std::optional<train::Checkpoints> checkpoints_;
+  std::ofstream model_;
 };
 
 }  // namespace

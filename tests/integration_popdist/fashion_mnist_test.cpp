@@ -130,6 +130,17 @@ TEST_F(FashionMnistExample, SaysWhichFileItCannotRead) {
   EXPECT_NE(outcome.err.find("/nonexistent/train-images-idx3-ubyte.gz"), std::string::npos) << outcome.err;
 }
 
+TEST_F(FashionMnistExample, SaysBeforeItTrainsThatItCannotWriteTheModel) {
+  const TempDir directory;
+  for (const std::string& model : {directory.path() + "/none/model", directory.path()}) {
+    const Outcome outcome = train(
+        1, {FASHION_MNIST_PATH, "--data", data_->directory(), "--epochs", "1", "--output-model", model});
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(outcome.err.find(model), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.out.find("epoch"), std::string::npos) << outcome.out;
+  }
+}
+
 TEST_F(FashionMnistExample, TakesZeroAsASeed) {
   EXPECT_EQ(modelOf(1, {"--seed", "0"}).size(), kParameters * sizeof(float));
 }

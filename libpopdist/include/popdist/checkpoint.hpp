@@ -121,6 +121,15 @@ class Checkpoints {
   /// has heard of it.
   void wait();
 
+  /// Remembers in the directory that the training has been evaluated as it was at `step`, whether that
+  /// checkpoint is complete yet or not. Instance 0 writes; the others do nothing. Throws popdist_error for
+  /// what the file system refuses.
+  void setEvaluated(std::uint64_t step);
+
+  /// The step of the last setEvaluated() in this directory, in any job's life. Collective: as instance 0
+  /// reads it. Waits for what is being written. Throws popdist_error as resume().
+  std::optional<std::uint64_t> evaluated();
+
   /// Whether save() would wait.
   bool isWriting() const;
 

@@ -15,8 +15,12 @@ namespace popdist::train {
 /// The rate of each update; updates that were skipped (loss scaling) do not count.
 class LearningRate {
  public:
-  LearningRate(double rate) : at_([rate](std::uint64_t) { return rate; }) {}
-  explicit LearningRate(std::function<double(std::uint64_t updates_done)> at) : at_(std::move(at)) {}
+  /// Throws popdist_error kInvalidArgument for a rate that is negative, infinite or no number, or that no
+  /// float can hold, as the functions below do.
+  LearningRate(double rate);
+  /// Such a rate of a function is refused by the update that would use it. Throws popdist_error
+  /// kInvalidArgument for an empty function.
+  explicit LearningRate(std::function<double(std::uint64_t updates_done)> at);
 
   double at(std::uint64_t updates_done) const { return at_(updates_done); }
 

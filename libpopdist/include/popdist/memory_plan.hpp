@@ -66,9 +66,9 @@ struct MemoryPlan {
 /// Replicated tensors are cut into `replicas_per_state` parts of ceil(elements / replicas_per_state); tensors
 /// of less than 128 bytes a part stay whole and on the IPU. Throws popdist_error kInvalidArgument
 /// (replicas_per_state does not divide the replicas; Offload::kOn without remote buffers or with variables on
-/// the host; numbers below 1);
-/// kResourceExhausted where the plan does not fit: with the bytes, the largest tensor and what makes it
-/// smaller.
+/// the host; numbers below 1, streaming_bytes_per_s included);
+/// kResourceExhausted where the plan does not fit (a sum beyond 2^64 - 1 bytes counts as that): with the
+/// bytes, the largest tensor and what makes it smaller.
 MemoryPlan planMemory(const Parameters& parameters, const Optimizer& optimizer,
                       const MemoryPlanOptions& options = {});
 

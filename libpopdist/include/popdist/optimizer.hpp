@@ -51,6 +51,9 @@ struct Transform {
   /// Changes block.update, and the state. Must do the same to an element wherever its block begins and ends.
   /// Who calls: threads of libpopdist, blocks in any order.
   std::function<void(const Block&)> apply;
+  /// The numbers that it was made with, in words: what instances, and a training that goes on, are compared
+  /// by.
+  std::string settings{};
 };
 
 struct Optimizer {

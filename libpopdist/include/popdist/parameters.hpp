@@ -35,6 +35,8 @@ struct InitialValues {
   std::function<double(const Shape&)> spread{};  ///< of a parameter of this shape; not of constants
 };
 
+// Throw popdist_error kInvalidArgument for numbers that are not finite, a `high` below `low` and a deviation
+// below 0.
 InitialValues constant(double value);
 InitialValues uniform(double low, double high);
 InitialValues normal(double mean, double deviation);
@@ -52,7 +54,8 @@ InitialValues glorotUniform();
 class Parameters {
  public:
   /// Returns its position in spec(). Types: kFloat, kHalf, kBfloat16. Throws popdist_error
-  /// kInvalidArgument: no name, a name that is there already, no element, or another type.
+  /// kInvalidArgument: no name, a name that is there already, no element, another type, or initial values
+  /// that the type cannot hold.
   std::size_t add(std::string name, Shape shape, InitialValues initial = constant(0),
                   Type type = Type::kFloat);
 

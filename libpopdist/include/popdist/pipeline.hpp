@@ -28,6 +28,10 @@
 
 namespace popdist::train {
 
+namespace detail {
+struct SideBySide;
+}
+
 struct PipelineOptions {
   std::vector<Concurrent> stages;
   Spec parameters{};  ///< Parameters::spec()
@@ -74,6 +78,7 @@ struct RunOptions {
   std::optional<std::int64_t> gradient_accumulation_count{};  ///< in place of PipelineOptions'
   std::uint64_t repeat_count = 1;                             ///< runs, each with its update
   std::uint64_t first_step = 0;                               ///< of the first run; the next ones count on
+  float loss_scale = 1;                                       ///< Io::lossScale
 };
 
 /// What a stage keeps on its IPU, in bytes.
@@ -107,7 +112,8 @@ class Pipeline {
   void run(ConstTensorRefs values, TensorRefs gradients, const Feeds& feeds, const UpdateFunction& update,
            const RunOptions& options = {});
 
-  /// Forwards only, of so many micro-batches; their outputs go to the outfeed. Throws as run.
+  /// Forwards only, of so many micro-batches, any number from 1; their outputs go to the outfeed. Throws as
+  /// run.
   void evaluate(ConstTensorRefs values, const Feeds& feeds, std::int64_t micro_batches,
                 std::uint64_t step = 0);
 
@@ -126,6 +132,7 @@ class Pipeline {
   std::string describe() const;
 
  private:
+  friend struct detail::SideBySide;
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

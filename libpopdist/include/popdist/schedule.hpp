@@ -36,6 +36,7 @@ enum class RecomputeMode : std::uint8_t {
 enum class CountRule : std::uint8_t {
   kTensorFlow,  ///< a multiple of the schedule's overlap: see Schedule::overlap
   kPopart,      ///< at least the number of levels
+  kAny,         ///< at least 1, or a multiple of batch_serialization_iterations
 };
 
 /// The IPU of a stage, or those of stages that run side by side, in the order of the stages.
@@ -198,7 +199,8 @@ struct Simulation {
 /// has been through all levels. With ScheduleOptions::overlap_io, I/O tiles load the next timestep's inputs
 /// and store what the one before has made while it computes: only what takes longer, the first load and a
 /// store after the last timestep take time of their own. Exact: whole picoseconds. Throws popdist_error
-/// kInvalidArgument for a negative time, or times for another number of stages.
+/// kInvalidArgument for a negative time, times for another number of stages, or times that together may be
+/// more than 2^63 - 1 ps, some 106 days.
 Simulation simulate(const Schedule& schedule, const SimulationOptions& options);
 
 struct SvgOptions {

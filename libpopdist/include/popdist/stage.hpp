@@ -90,6 +90,9 @@ class Io {
   std::uint64_t step() const { return step_; }     ///< of this run: see RunOptions::first_step
   int replica() const { return replica_; }         ///< Feeds::replica
   bool training() const { return training_; }
+  /// RunOptions::loss_scale, a trainer's LossScale: the last stage multiplies its loss by it, so that all
+  /// gradients are, which the trainer divides by it. 1 where nobody has set one, and in evaluations.
+  float lossScale() const { return loss_scale_; }
   /// In the second pass of a forward. It leaves tensors that are kept (Keep) as they are, and counts nothing.
   bool recomputing() const { return pass_ == ActionKind::kRecompute; }
 
@@ -136,6 +139,7 @@ class Io {
   std::uint64_t step_ = 0;
   std::int32_t micro_batch_ = 0;
   int replica_ = 0;
+  float loss_scale_ = 1;
   ActionKind pass_ = ActionKind::kForward;
   bool training_ = false;
 };

@@ -42,10 +42,12 @@ enum class GradientScale : std::uint8_t {
 };
 
 /// For gradients of 16 bits: the loss is multiplied by a number (MicroBatch::loss_scale), which the gradients
-/// are divided by. If a gradient then is infinite or no number, the update is skipped on all replicas and the
-/// number falls; after `growth_interval` updates without one it rises.
+/// are divided by; a pipeline's stages have it as Io::lossScale. `dynamic`: if a gradient then is infinite or
+/// no number, the update is skipped on all replicas and the number falls; after `growth_interval` updates
+/// without one it rises. Otherwise the number stays, and nobody looks at the gradients, which would cost a
+/// pass over them: what is infinite or no number goes into the parameters. Watch the loss then.
 struct LossScale {
-  double initial = 1;
+  double initial = 1;  ///< from 2^-120 to 2^120, between which a dynamic one stays
   bool dynamic = false;
   double growth = 2;
   double backoff = 0.5;
@@ -86,8 +88,8 @@ struct TrainerOptions {
   LossScale loss_scale{};
   /// WeightUpdateOptions::replicas_per_state.
   int replicas_per_optimizer_state = 1;
-  std::vector<std::string> metrics{};
-  double flops_per_micro_batch = 0;  ///< for a Pod's clock
+  std::vector<std::string> metrics{};  ///< names, each once
+  double flops_per_micro_batch = 0;    ///< for a Pod's clock; with a pipeline, in place of its `times`
   /// What the device keeps where. accumulation, replicas, replicas_per_state, ipus_per_replica and
   /// variables_on_host are the training's own; whether all of it fits is planMemory's to say. Updates advance
   /// a Pod's clock by the time of what they stream.
@@ -116,21 +118,28 @@ struct Progress {
 
   /// Of the metric `name`. Throws popdist_error kNotFound with the names that there are.
   double sum(std::string_view name) const;
+  /// NaN where there were no micro-batches, as of what a job that goes on has trained before an evaluation.
   double meanOfMicroBatches(std::string_view name) const;
 };
 
 struct ResumeOptions {
   /// Refuse what would change bits: another number of replicas, of micro-batches an update or of samples a
-  /// micro-batch, or another treatment of denormals. false: samples that the epoch has used are kept, bits
-  /// are not.
+  /// micro-batch; another optimizer (its transforms, Transform::settings and first rate), accumulation,
+  /// gradient_scale, rules of the loss scale or treatment of denormals. What no trainer can see stays the
+  /// program's to keep: the data and its order (its seed), the step, and functions of the program, such as a
+  /// rate's course. Older checkpoints tell less, and are compared by that. false: samples that the epoch has
+  /// used are kept, bits are not.
   bool exactly = true;
 };
 
 class Trainer {
  public:
   /// Who calls: every instance, with equal arguments. The strategy must outlive this. Costs memory for
-  /// parameters, gradients and accumulators of each replica, and what WeightUpdate and the strategy's
-  /// reduction cost. Throws popdist_error kInvalidArgument naming what is out of range, and as those.
+  /// parameters, gradients and accumulators of each replica, a small all-reduce, and what WeightUpdate and
+  /// the strategy's reduction cost. Throws popdist_error kInvalidArgument naming what is out of range;
+  /// kFailedPrecondition, on all instances, naming the first argument that is not the same on all, the first
+  /// two instances that differ and what they have: parameters, the optimizer as ResumeOptions sees it, and
+  /// options; and as those.
   Trainer(Strategy& strategy, Parameters parameters, Step step, Optimizer optimizer,
           TrainerOptions options = {});
   /// The same with a pipeline in place of a step. TrainerOptions::accumulation and metrics stay unset: the
@@ -147,14 +156,20 @@ class Trainer {
   void initialise(std::uint64_t seed);
 
   /// `updates` updates of GradientAccumulation::count micro-batches each, on every replica of this instance,
-  /// in this thread. Collective. Throws popdist_error kOutOfRange when the infeed ends before (repeat() the
-  /// dataset, or ask for fewer), and what the step, the infeed and the collectives throw. Parameters are then
-  /// those of the last whole update (undefined after an error of a collective), and the trainer can only be
-  /// asked for them.
+  /// in this thread: a micro-batch on each replica, then the next one. Collective. Throws popdist_error
+  /// kOutOfRange when the infeed ends before (repeat() the dataset, or ask for fewer), and what the step, the
+  /// infeed and the collectives throw. Parameters are then those of the last whole update (undefined after an
+  /// error of a collective), and the trainer can only be asked for them: other calls throw
+  /// kFailedPrecondition. The first call compares the micro-batches of instances, as the constructor its
+  /// arguments. Throws popdist_error kFailedPrecondition before initialise(), resume() or load() has given
+  /// the parameters values, and kInvalidArgument for an infeed of another number of replicas than this
+  /// instance's.
   Progress run(io::Infeed& infeed, std::uint64_t updates);
 
-  /// The same step without updates: micro-batches until the infeed's pass ends. Neither parameters nor the
-  /// optimizer's state change. Collective.
+  /// The same step without updates: micro-batches until the infeed's pass ends, none if it has. Neither
+  /// parameters nor the optimizer's state change. Collective. Throws as run() does, and popdist_error
+  /// kInvalidArgument for a pass that never ends, and with a pipeline for one of which nobody knows how long
+  /// it is.
   Progress evaluate(io::Infeed& infeed);
 
   /// Copies parameters, the optimizer's state, the loss scale and the place in the data, and begins to write
@@ -175,13 +190,17 @@ class Trainer {
   /// All replicas have the same. Where the strategy has variables on the host these are the devices' copies:
   /// what a program changes there is gone with the next update.
   ConstTensorRefs parameters() const;
+  /// To set them by hand, the same on all replicas, in place of initialise(). Throws popdist_error
+  /// kOutOfRange for a replica that is not this instance's.
   TensorRefs parametersOf(int local_replica);
 
-  std::uint64_t updates() const;                ///< of the training's whole life, skipped ones included
-  std::uint64_t updatesDone() const;            ///< skipped ones not counted
-  double lossScale() const;                     ///< now
-  int instances() const;                        ///< of the job
-  int samplesPerUpdate(int micro_batch) const;  ///< micro_batch · count · replicas: the global batch
+  std::uint64_t updates() const;      ///< of the training's whole life, skipped ones included
+  std::uint64_t updatesDone() const;  ///< skipped ones not counted
+  double lossScale() const;           ///< now
+  int instances() const;              ///< of the job
+  /// micro_batch · count · replicas: the global batch. Throws popdist_error kInvalidArgument where no int can
+  /// hold it, or micro_batch is below 0.
+  int samplesPerUpdate(int micro_batch) const;
 
   WeightUpdate& weightUpdate();
   /// Of TrainerOptions::memory: what the device keeps where, and what an update streams.
@@ -208,8 +227,9 @@ struct EvalSpec {
 /// Trains to train.max_updates, from the newest checkpoint if there is one, else from `seed`: saves and
 /// evaluates after every eval.every_updates, and at the end. Calls `evaluated` then, on every instance, with
 /// the updates so far, what training has summed since the last call, and what the evaluation has. A job that
-/// is started again goes on; one that had reached its end does nothing and returns 0. Returns the updates of
-/// this call. Collective. Waits for the last checkpoint. Throws popdist_error kInvalidArgument (no infeed,
+/// is started again goes on: first with an evaluation whose call had not returned when the job ended, where
+/// training has summed nothing. One that had reached its end does nothing and returns 0. Returns the updates
+/// of this call. Collective. Waits for the last checkpoint. Throws popdist_error kInvalidArgument (no infeed,
 /// numbers that are 0), and as Trainer's functions. From: tf.estimator.train_and_evaluate.
 std::uint64_t trainAndEvaluate(Trainer& trainer, Checkpoints& checkpoints, const TrainSpec& train,
                                const EvalSpec& eval, std::uint64_t seed,

@@ -34,8 +34,9 @@ class WeightUpdate {
   /// Who calls: every instance, with the same arguments. If several instances share a state it costs what
   /// Context::createCommunicator costs. `gradients` is the spec of the gradients: that of `parameters`, but
   /// for types where the optimizer casts. Throws popdist_error kInvalidArgument: the optimizer has no
-  /// transform; gradients of another spec, or of another type without castGradients(); replicas_per_state
-  /// does not divide the replicas, or is neither a divisor nor a multiple of an instance's.
+  /// transform, one without apply(), or two that keep state under one name; gradients of another spec, or of
+  /// another type without castGradients(); replicas_per_state does not divide the replicas, or is neither a
+  /// divisor nor a multiple of an instance's.
   WeightUpdate(Context& context, Spec parameters, const Spec& gradients, Optimizer optimizer,
                const WeightUpdateOptions& options = {});
   ~WeightUpdate();

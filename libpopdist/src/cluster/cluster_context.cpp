@@ -30,11 +30,16 @@ pop::Status check(const Cluster& cluster, const ClusterOptions& options) {
   }
   if (options.timeout.count() < 1)
     return pop::invalidArgument("ClusterOptions::timeout must be at least a millisecond");
-  const std::int64_t replicas = std::int64_t{options.replicas_per_instance} * cluster.size();
-  if (options.replicas_per_instance < 1 || options.ipus_per_replica < 1 || replicas > INT32_MAX) {
+  if (options.replicas_per_instance < 1 || options.ipus_per_replica < 1) {
     return pop::invalidArgument("ClusterOptions has " + std::to_string(options.replicas_per_instance) +
                                 " replicas of " + std::to_string(options.ipus_per_replica) +
                                 " IPUs for each instance; expected at least 1 of each");
+  }
+  const std::int64_t replicas = std::int64_t{options.replicas_per_instance} * cluster.size();
+  if (replicas > INT32_MAX) {
+    return pop::invalidArgument("ClusterOptions has " + std::to_string(options.replicas_per_instance) +
+                                " replicas for each of " + std::to_string(cluster.size()) +
+                                " instances, expected at most " + std::to_string(INT32_MAX) + " together");
   }
   return cluster::checkCluster(cluster);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "common/base/status.h"
 #include "popdist/error.hpp"
@@ -14,6 +15,12 @@ inline void throwIfError(const pop::Status& status, const std::string& operation
   if (status.ok()) return;
   throw popdist_error(static_cast<ErrorCode>(status.code()), operation + ": " + status.message(),
                       {.rank = -1, .peer = -1, .operation = operation});
+}
+
+template <typename T>
+T valueOrThrow(pop::Result<T> result, const std::string& operation) {
+  throwIfError(result.ok() ? pop::Status() : result.status(), operation);
+  return std::move(result).value();
 }
 
 /// In a catch block: the exception in flight as a value. An exception_ptr would share the thrown object

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/train/checkpoint/checkpoint_impl.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <optional>
 #include <utility>
 
@@ -15,6 +11,9 @@
 
 namespace popdist::train {
 namespace {
+
+// A checksum for each MiB and a line for each tensor: of a checkpoint of 10 TB.
+constexpr std::uint64_t kMostManifestBytes = std::uint64_t{256} << 20;
 
 /// Some names, for a message.
 std::string namesOf(const Spec& tensors) {
@@ -33,9 +32,12 @@ pop::Result<std::unique_ptr<Checkpoint::Impl>> Checkpoint::Impl::open(const std:
   std::unique_ptr<Impl> impl(new Impl);
   POP_ASSIGN_OR_RETURN(impl->directory_, openDirectory(directory + '/' + stepName(step)));
   const std::string path = impl->directory_.pathOf(kManifestName);
-  const pop::sys::Fd file(::openat(impl->directory_.fd.get(), kManifestName, O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return cannot("open", path, errno);
-  POP_ASSIGN_OR_RETURN(const std::string text, pop::sys::readAll(file, path));
+  POP_ASSIGN_OR_RETURN(const FileToRead file, openToRead(impl->directory_, kManifestName));
+  if (file.bytes > kMostManifestBytes) {
+    return pop::Status(pop::Code::kDataLoss, pop::inQuotes(path) + " has " + std::to_string(file.bytes) +
+                                                 " bytes: no manifest has");
+  }
+  POP_ASSIGN_OR_RETURN(const std::string text, pop::sys::readAll(file.fd, path));
   pop::Result<Manifest> manifest = parseManifest(text);
   if (!manifest.ok())
     return pop::Status(manifest.code(), pop::inQuotes(path) + ": " + manifest.status().message());
@@ -53,19 +55,13 @@ pop::Result<std::unique_ptr<Checkpoint::Impl>> Checkpoint::Impl::open(const std:
 pop::Status Checkpoint::Impl::openFiles() {
   for (const StoredFile& file : manifest_.files) {
     const std::string path = directory_.pathOf(file.name);
-    pop::sys::Fd fd(::openat(directory_.fd.get(), file.name.c_str(), O_RDONLY | O_CLOEXEC));
-    struct stat info {};
-    if (!fd.valid() || ::fstat(fd.get(), &info) != 0) {
-      const int error = errno;
-      const pop::Status status = cannot("open", path, error);
-      return error == ENOENT ? pop::Status(pop::Code::kDataLoss, status.message()) : status;
-    }
-    if (static_cast<std::uint64_t>(info.st_size) != file.bytes) {
-      return {pop::Code::kDataLoss, pop::inQuotes(path) + " has " + std::to_string(info.st_size) +
+    POP_ASSIGN_OR_RETURN(FileToRead opened, openToRead(directory_, file.name));
+    if (opened.bytes != file.bytes) {
+      return {pop::Code::kDataLoss, pop::inQuotes(path) + " has " + std::to_string(opened.bytes) +
                                         " bytes, expected " + std::to_string(file.bytes) +
                                         ": take another checkpoint, or restore the file"};
     }
-    files_.push_back(std::move(fd));
+    files_.push_back(std::move(opened.fd));
   }
   return {};
 }
@@ -114,9 +110,11 @@ pop::Result<Checkpoint::Impl::Head> Checkpoint::Impl::headOf(std::size_t file) c
   for (StoredTensor& tensor : tensors.value()) head.emplace(tensor.spec.name, std::move(tensor));
   for (const Part& part : stored.parts) {
     const auto found = head.find(part.key());
-    if (found == head.end() || found->second.spec.bytes() != part.bytes()) {
+    if (found == head.end() || found->second.spec.bytes() != part.bytes() ||
+        found->second.spec.type != part.tensor.type) {
       return named({pop::Code::kDataLoss, "it has no " + pop::inQuotes(part.key()) + " of " +
-                                              std::to_string(part.bytes()) + " bytes, as the manifest says"});
+                                              std::to_string(part.bytes()) + " bytes of type " +
+                                              nameOf(part.tensor.type) + ", as the manifest says"});
     }
   }
   return head;

@@ -103,7 +103,9 @@ void CheckpointWriter::run() {
     lock.unlock();
     const Outcome outcome = write(*order_);
     lock.lock();
-    if (!outcome.saved.ok()) failure_ = describe(outcome.saved, order_->at.step);
+    // What save() itself has thrown is known: the next one would throw it again, and save nothing, while the
+    // other instances save.
+    if (!outcome.saved.ok() && order_->taken.ok()) failure_ = describe(outcome.saved, order_->at.step);
     is_broken_ = is_broken_ || outcome.is_broken;
     order_.reset();
     changed_.notify_all();
@@ -180,16 +182,17 @@ pop::Result<std::optional<Checkpoint>> CheckpointWriter::open(const std::string&
   }
 }
 
+std::vector<pop::JsonValue> CheckpointWriter::agreed(const std::string& own, const char* function) {
+  Agreed answer = agree(*communicator_, own, options_.write_timeout);
+  if (!answer.exchanged.ok()) is_broken_ = true;
+  throwIfError(answer.exchanged, function);
+  throwIfError(answer.outcome, function);
+  return std::move(answer.values);
+}
+
 std::optional<Position> CheckpointWriter::resume(std::span<const Piece> pieces, const Accept& accept) {
   constexpr const char* kFunction = "Checkpoints.resume";
   awaitTurn(kFunction);
-  const auto agreed = [&](const std::string& own) {
-    Agreed answer = agree(*communicator_, own, options_.write_timeout);
-    if (!answer.exchanged.ok()) is_broken_ = true;
-    throwIfError(answer.exchanged, kFunction);
-    throwIfError(answer.outcome, kFunction);
-    return answer.values;
-  };
   std::string own = "{}";
   if (store_) {
     const auto steps = completeSteps(options_.directory.string());
@@ -198,13 +201,13 @@ std::optional<Position> CheckpointWriter::resume(std::span<const Piece> pieces, 
               ? jsonOf(steps.status())
               : pop::JsonObject().text("newest", is_any ? std::to_string(steps.value().back()) : "").str();
   }
-  const std::vector<pop::JsonValue> found = agreed(own);
+  const std::vector<pop::JsonValue> found = agreed(own, kFunction);
   const pop::JsonValue* const newest = found.front().find("newest");
   const pop::Result<std::optional<Checkpoint>> opened =
       open(newest == nullptr || newest->text() == nullptr ? "" : *newest->text(), accept);
-  agreed(jsonOf(opened.status()));
+  agreed(jsonOf(opened.status()), kFunction);
   if (!opened.value()) return std::nullopt;
-  agreed(jsonOf(load(*opened.value(), pieces)));
+  agreed(jsonOf(load(*opened.value(), pieces)), kFunction);
   const Position& position = opened.value()->position();
   if (store_) store_->adoptUpTo(position.step);
   return position;
@@ -229,6 +232,12 @@ void Checkpoints::save(std::span<const Piece> pieces, const Position& at) {
 }
 void Checkpoints::wait() {
   impl_->writer("Checkpoints.wait").wait();
+}
+void Checkpoints::setEvaluated(std::uint64_t step) {
+  impl_->writer("Checkpoints.setEvaluated").setEvaluated(step);
+}
+std::optional<std::uint64_t> Checkpoints::evaluated() {
+  return impl_->writer("Checkpoints.evaluated").evaluated();
 }
 bool Checkpoints::isWriting() const {
   return impl_->writer("Checkpoints.isWriting").isWriting();

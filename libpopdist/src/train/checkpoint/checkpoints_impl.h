@@ -10,7 +10,9 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "common/base/json_reader.h"
 #include "libpopdist/src/io/feeds/of_this_process.h"
 #include "libpopdist/src/train/checkpoint/round.h"
 #include "popdist/checkpoint.hpp"
@@ -32,6 +34,8 @@ class CheckpointWriter {
   void prepare(std::span<const Piece> pieces);
   void save(std::span<const Piece> pieces, const Position& at);
   void wait();
+  void setEvaluated(std::uint64_t step);
+  std::optional<std::uint64_t> evaluated();
   bool isWriting() const;
 
  private:
@@ -41,6 +45,8 @@ class CheckpointWriter {
   Outcome write(const Order& order);
   /// Waits for the thread; then throws what has failed and was not thrown before.
   void awaitTurn(const char* function);
+  /// What each instance says. Throws what any of them has failed with, on all.
+  std::vector<pop::JsonValue> agreed(const std::string& own, const char* function);
   pop::Status describe(const pop::Status& why, std::uint64_t step) const;
   pop::Result<std::optional<Checkpoint>> open(const std::string& newest, const Accept& accept) const;
 

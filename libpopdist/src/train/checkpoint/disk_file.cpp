@@ -2,6 +2,7 @@
 #include "libpopdist/src/train/checkpoint/disk_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -83,6 +84,25 @@ pop::Result<Directory> openDirectory(const std::string& path) {
   Directory directory{pop::sys::Fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)), path};
   if (!directory.fd.valid()) return cannot("open", path, errno);
   return directory;
+}
+
+pop::Result<FileToRead> openToRead(const Directory& directory, const std::string& name) {
+  const std::string path = directory.pathOf(name);
+  FileToRead file{
+      .fd = pop::sys::Fd(::openat(directory.fd.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))};
+  struct stat info {};
+  if (!file.fd.valid() || ::fstat(file.fd.get(), &info) != 0) {
+    const int error = errno;
+    const pop::Status status = cannot("open", path, error);
+    return error == ENOENT ? pop::Status(pop::Code::kDataLoss, status.message()) : status;
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return pop::Status(
+        pop::Code::kDataLoss,
+        pop::inQuotes(path) + " is not a regular file: take another checkpoint, or restore it");
+  }
+  file.bytes = static_cast<std::uint64_t>(info.st_size);
+  return file;
 }
 
 pop::Result<std::vector<std::uint32_t>> writePages(const Directory& directory, const std::string& name,

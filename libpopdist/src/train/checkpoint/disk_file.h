@@ -28,6 +28,15 @@ pop::Result<Directory> openDirectory(const std::string& path);
 /// "cannot <verb> '<path>': <cause>", with what to do where the disk is full.
 pop::Status cannot(const std::string& verb, const std::string& path, int error_number);
 
+struct FileToRead {
+  pop::sys::Fd fd;
+  std::uint64_t bytes = 0;
+};
+
+/// kDataLoss: there is none of that name, or it is no regular file. Does not wait for whoever might write
+/// to a pipe.
+pop::Result<FileToRead> openToRead(const Directory& directory, const std::string& name);
+
 /// Writes `bytes` to the new file `name` and returns when they are on the disk: the CRC-32C of each
 /// kBlockBytes of them. `bytes` begin at a page, and memory goes on to the end of their last one, as in a
 /// Snapshot. Where the file system refuses to write past the page cache, through it.

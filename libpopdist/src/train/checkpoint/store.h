@@ -5,6 +5,7 @@
 //   step-000500.partial  being written, or left by a writer that has died
 //   step-000400.deleted  being deleted, or left likewise
 //   writer.lock          locked by the one who writes, with his name
+//   evaluated            the step at which the training was evaluated last (evaluated.cpp)
 #pragma once
 
 #include <cstdint>

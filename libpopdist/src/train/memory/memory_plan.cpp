@@ -36,7 +36,7 @@ MemoryPlan planMemory(const Parameters& parameters, const Optimizer& optimizer,
   MemoryRow& values = planner.row("parameters");
   for (const TensorSpec& each : parameters.spec()) planner.addToIpu(values, each, sizeOf(each.type));
   if (options.variables_on_host) {
-    for (const TensorSpec& each : parameters.spec()) values.host += each.bytes();
+    for (const TensorSpec& each : parameters.spec()) values.host = sumOfBytes(values.host, each.bytes());
   }
   MemoryRow& gradients = planner.row("gradients of a micro-batch");
   for (const TensorSpec& each : parameters.spec()) planner.addToIpu(gradients, each, sizeOf(each.type));
@@ -47,10 +47,10 @@ MemoryPlan planMemory(const Parameters& parameters, const Optimizer& optimizer,
   planner.addOptimizer(parameters.spec(), optimizer);
   planner.row("activations").in_processor = options.activation_bytes;
   planner.row("exchange code").in_processor =
-      options.exchange_code_bytes * static_cast<std::uint64_t>(options.replicas - 1);
+      productOfBytes(options.exchange_code_bytes, static_cast<std::uint64_t>(options.replicas - 1));
   std::uint64_t streaming = 0;
-  for (const MemoryRow& row : planner.plan.rows) streaming += row.streaming;
-  planner.finish(2 * streaming);  // in, and out again
+  for (const MemoryRow& row : planner.plan.rows) streaming = sumOfBytes(streaming, row.streaming);
+  planner.finish(productOfBytes(2, streaming));  // in, and out again
   planner.plan.offload = decision.why;
   throwIfError(planner.fits(decision.offload), kFunction);
   return std::move(planner.plan);

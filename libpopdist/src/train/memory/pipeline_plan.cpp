@@ -17,12 +17,6 @@ namespace {
 
 constexpr std::size_t kTitleWidth = 30;  // of the first column of MemoryPlan::text
 
-template <typename T>
-T valueOrThrow(pop::Result<T> result) {
-  throwIfError(result.status(), "planMemory");
-  return std::move(result).value();
-}
-
 SimulatedTime timeOf(std::uint64_t bytes, std::uint64_t bytes_per_s) {
   return SimulatedTime(std::llround(static_cast<double>(bytes) * 1e12 / static_cast<double>(bytes_per_s)));
 }
@@ -33,10 +27,10 @@ struct Weights {
   std::uint64_t part = 0;  ///< of a replica
 };
 
-class Planner {
+class PipelinePlanner {
  public:
-  Planner(const Pipeline& pipeline, const Parameters& parameters, const Optimizer& optimizer,
-          MemoryPlanOptions options)
+  PipelinePlanner(const Pipeline& pipeline, const Parameters& parameters, const Optimizer& optimizer,
+                  MemoryPlanOptions options)
       : pipeline_(pipeline),
         parameters_(parameters.spec()),
         optimizer_(optimizer),
@@ -48,7 +42,7 @@ class Planner {
       throwIfError(pop::invalidArgument("parameters are " + textOf(parameters_) +
                                         ", and the pipeline's are " + textOf(pipeline.options().parameters)),
                    "planMemory");
-    placement_ = valueOrThrow(placementOf(pipeline.options(), options_));
+    placement_ = valueOrThrow(placementOf(pipeline.options(), options_), "planMemory");
     update_ = decideOnUpdateVariables(options_);
     for (const Concurrent& level : pipeline.options().stages) {
       for (const Stage& stage : level.stages) stages_.push_back(&stage);
@@ -137,8 +131,10 @@ class Planner {
     std::uint64_t states = 0;
     for (std::size_t i = before; i < planner.plan.rows.size(); ++i) states += planner.plan.rows[i].streaming;
     addActivations(planner, stages);
-    planner.add(planner.row("exchange code"),
-                options_.exchange_code_bytes * static_cast<std::uint64_t>(options_.replicas - 1), false);
+    planner.add(
+        planner.row("exchange code"),
+        productOfBytes(options_.exchange_code_bytes, static_cast<std::uint64_t>(options_.replicas - 1)),
+        false);
     streamed = std::max(streamed, 2 * weights + sums);
     planner.finish(2 * states + 2 * weights + sums);
     planner.plan.offload = update_.why;
@@ -156,8 +152,8 @@ class Planner {
       waiting += memory.micro_batch * static_cast<std::uint64_t>(memory.micro_batches);
       in_use = std::max<std::uint64_t>(in_use, memory.micro_batch + memory.inputs);
       recomputed = std::max<std::uint64_t>(recomputed, memory.recomputed);
-      proportion =
-          std::max(proportion, valueOrThrow(availableMemoryProportionOf(pipeline_.options(), stage)));
+      proportion = std::max(
+          proportion, valueOrThrow(availableMemoryProportionOf(pipeline_.options(), stage), "planMemory"));
     }
     planner.add(planner.row("activations"), waiting, placement_.activations);
     if (placement_.activations) planner.add(planner.row("activations in use"), in_use, false);
@@ -181,7 +177,7 @@ class Planner {
 
 PipelinePlan planMemory(const Pipeline& pipeline, const Parameters& parameters, const Optimizer& optimizer,
                         const MemoryPlanOptions& options) {
-  return Planner(pipeline, parameters, optimizer, options).plan();
+  return PipelinePlanner(pipeline, parameters, optimizer, options).plan();
 }
 
 SimulationOptions PipelinePlan::addTo(SimulationOptions times) const {

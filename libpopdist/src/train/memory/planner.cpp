@@ -2,6 +2,7 @@
 #include "libpopdist/src/train/memory/planner.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "common/base/text.h"
 
@@ -9,14 +10,29 @@ namespace popdist::train {
 namespace {
 
 constexpr std::uint64_t kLeastPartBytes = 128;  // of a tensor that is offloaded
+constexpr std::uint64_t kMostBytes = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t partOf(std::uint64_t whole, std::uint64_t parts) {
+  return whole / parts + (whole % parts > 0 ? 1 : 0);
+}
 
 }  // namespace
+
+std::uint64_t sumOfBytes(std::uint64_t a, std::uint64_t b) {
+  return a > kMostBytes - b ? kMostBytes : a + b;
+}
+
+std::uint64_t productOfBytes(std::uint64_t a, std::uint64_t b) {
+  return b > 0 && a > kMostBytes / b ? kMostBytes : a * b;
+}
 
 pop::Status checkOptions(const MemoryPlanOptions& options) {
   if (options.accumulation.count < 1 || options.replicas < 1 || options.ipus_per_replica < 1)
     return pop::invalidArgument("accumulation.count is " + std::to_string(options.accumulation.count) +
                                 ", replicas " + std::to_string(options.replicas) + ", ipus_per_replica " +
                                 std::to_string(options.ipus_per_replica) + ", expected 1 or more");
+  if (options.streaming_bytes_per_s < 1)
+    return pop::invalidArgument("streaming_bytes_per_s is 0, expected 1 or more");
   if (options.replicas_per_state < 1 || options.replicas % options.replicas_per_state != 0)
     return pop::invalidArgument("replicas_per_state is " + std::to_string(options.replicas_per_state) +
                                 ", which does not divide the " + pop::counted(options.replicas, "replica"));
@@ -48,18 +64,18 @@ Decision decideOnUpdateVariables(const MemoryPlanOptions& options) {
 }
 
 void MemoryPlanner::addToIpu(MemoryRow& row, const TensorSpec& tensor, std::size_t element_bytes) {
-  place(row, tensor, tensor.elements() * element_bytes, false);
+  place(row, tensor, productOfBytes(tensor.elements(), element_bytes), false);
 }
 
 void MemoryPlanner::addOfUpdate(MemoryRow& row, const TensorSpec& tensor, std::size_t element_bytes) {
   if (options_.variables_on_host) {
-    row.host += tensor.elements() * element_bytes;
+    row.host = sumOfBytes(row.host, productOfBytes(tensor.elements(), element_bytes));
     return;
   }
   const auto parts = static_cast<std::uint64_t>(options_.replicas_per_state);
-  const std::uint64_t bytes = tensor.elements() * element_bytes;
-  const bool large = bytes >= kLeastPartBytes * parts;
-  const std::uint64_t part = large ? (tensor.elements() + parts - 1) / parts * element_bytes : bytes;
+  const std::uint64_t bytes = productOfBytes(tensor.elements(), element_bytes);
+  const bool large = bytes / parts >= kLeastPartBytes;
+  const std::uint64_t part = large ? productOfBytes(partOf(tensor.elements(), parts), element_bytes) : bytes;
   place(row, tensor, part, offload_ && large);
 }
 
@@ -74,9 +90,9 @@ void MemoryPlanner::addOptimizer(const Spec& parameters, const Optimizer& optimi
 
 void MemoryPlanner::finish(std::uint64_t streamed_per_update) {
   for (const MemoryRow& each : plan.rows) {
-    plan.in_processor += each.in_processor;
-    plan.streaming += each.streaming;
-    plan.host += each.host;
+    plan.in_processor = sumOfBytes(plan.in_processor, each.in_processor);
+    plan.streaming = sumOfBytes(plan.streaming, each.streaming);
+    plan.host = sumOfBytes(plan.host, each.host);
   }
   plan.streamed_per_update = streamed_per_update;
   plan.streaming_s =
@@ -102,8 +118,8 @@ pop::Status MemoryPlanner::fits(bool offload) const {
 
 void MemoryPlanner::place(MemoryRow& row, const TensorSpec& tensor, std::uint64_t bytes, bool offloaded) {
   const auto ipus = static_cast<std::uint64_t>(options_.ipus_per_replica);
-  const std::uint64_t here = (bytes + ipus - 1) / ipus;
-  (offloaded ? row.streaming : row.in_processor) += here;
+  const std::uint64_t here = partOf(bytes, ipus);
+  add(row, here, offloaded);
   if (offloaded || here <= largest_bytes_) return;
   largest_bytes_ = here;
   largest_ = row.what + " of " + textOf(tensor);

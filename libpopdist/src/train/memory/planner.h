@@ -11,6 +11,10 @@
 
 namespace popdist::train {
 
+/// Of bytes: 2^64 - 1 where there are more, which fit nowhere.
+std::uint64_t sumOfBytes(std::uint64_t a, std::uint64_t b);
+std::uint64_t productOfBytes(std::uint64_t a, std::uint64_t b);
+
 /// What planMemory refuses of options.
 pop::Status checkOptions(const MemoryPlanOptions& options);
 
@@ -39,7 +43,8 @@ class MemoryPlanner {
 
   /// Bytes of anything.
   void add(MemoryRow& row, std::uint64_t bytes, bool offloaded) {
-    (offloaded ? row.streaming : row.in_processor) += bytes;
+    std::uint64_t& to = offloaded ? row.streaming : row.in_processor;
+    to = sumOfBytes(to, bytes);
   }
 
   /// A row for each of the optimizer's states.

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values that parameters begin with: each from (seed, name, position) alone.
 #include <cmath>
+#include <limits>
+#include <string>
 
 #include "common/base/random.h"
+#include "common/base/text.h"
+#include "libpopdist/src/tensor/error_edge.h"
 #include "libpopdist/src/tensor/visit_type.h"
 #include "libpopdist/src/train/parameters/initial_values.h"
 
@@ -27,18 +31,44 @@ InitialValues spread(InitialValues::Kind kind, double centre, std::function<doub
   return {kind, centre, std::move(spread)};
 }
 
+/// The largest number that parameters of the type have.
+double mostOf(Type type) {
+  if (type == Type::kHalf) return 65504;
+  const auto of_float = static_cast<double>(std::numeric_limits<float>::max());
+  return type == Type::kBfloat16 ? 0x1.fep127 : of_float;
+}
+
+void checkFinite(double value, const char* what, const char* function) {
+  if (std::isfinite(value)) return;
+  throwIfError(pop::invalidArgument(std::string(what) + " is " + pop::numberText(value) +
+                                    ", expected a finite number"),
+               function);
+}
+
 }  // namespace
 
 InitialValues constant(double value) {
+  checkFinite(value, "value", "constant");
   return {InitialValues::Kind::kConstant, value, {}};
 }
 
 InitialValues uniform(double low, double high) {
-  return spread(InitialValues::Kind::kUniform, (low + high) / 2,
-                [half = (high - low) / 2](const Shape&) { return half; });
+  checkFinite(low, "low", "uniform");
+  checkFinite(high, "high", "uniform");
+  if (low > high)
+    throwIfError(pop::invalidArgument("low is " + pop::numberText(low) + " and high " +
+                                      pop::numberText(high) + ", expected low to be at most high"),
+                 "uniform");
+  return spread(InitialValues::Kind::kUniform, low / 2 + high / 2,
+                [half = high / 2 - low / 2](const Shape&) { return half; });
 }
 
 InitialValues normal(double mean, double deviation) {
+  checkFinite(mean, "mean", "normal");
+  checkFinite(deviation, "deviation", "normal");
+  if (deviation < 0)
+    throwIfError(pop::invalidArgument("deviation is " + pop::numberText(deviation) + ", expected 0 or more"),
+                 "normal");
   return spread(InitialValues::Kind::kNormal, mean, [deviation](const Shape&) { return deviation; });
 }
 
@@ -56,6 +86,17 @@ InitialValues glorotUniform() {
   return spread(InitialValues::Kind::kUniform, 0, [](const Shape& shape) {
     return std::sqrt(6 / (inputsOf(shape, 0) + static_cast<double>(lastOf(shape))));
   });
+}
+
+pop::Status checkInitial(const TensorSpec& parameter, const InitialValues& initial) {
+  const double spread = initial.spread ? initial.spread(parameter.shape) : 0;
+  const double most = mostOf(parameter.type);
+  if (std::abs(initial.centre) + std::abs(spread) <= most) return {};
+  const bool varies = initial.kind != InitialValues::Kind::kConstant;
+  return pop::invalidArgument(
+      "the parameter " + textOf(parameter) + " begins with " + pop::numberText(initial.centre) +
+      (varies ? " ± " + pop::numberText(spread) : "") + ", expected numbers of at most " +
+      pop::numberText(most) + ", which its type can hold");
 }
 
 void fill(const TensorSpec& parameter, std::byte* data, const InitialValues& initial, std::uint64_t seed) {

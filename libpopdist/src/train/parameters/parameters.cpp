@@ -36,6 +36,7 @@ std::size_t Parameters::add(std::string name, Shape shape, InitialValues initial
   with.push_back({std::move(name), type, std::move(shape)});
   throwIfError(tensor::checkSpec(with), "Parameters.add");
   throwIfError(checkParameter(with.back()), "Parameters.add");
+  throwIfError(checkInitial(with.back(), initial), "Parameters.add");
   spec_ = std::move(with);
   initial_.push_back(std::move(initial));
   return spec_.size() - 1;

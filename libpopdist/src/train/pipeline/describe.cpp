@@ -25,6 +25,7 @@ std::string stageList(const Model& model, const Schedule& schedule) {
 
 std::string countRule(const Schedule& schedule) {
   const ScheduleOptions& options = schedule.options();
+  if (options.count_rule == CountRule::kAny) return "at least 1";
   if (options.overlap_io) return "at least " + std::to_string(schedule.overlap() + 2);
   if (options.count_rule == CountRule::kPopart) return "at least " + std::to_string(schedule.levels());
   return schedule.overlap() == 1 ? "any count" : "a multiple of " + std::to_string(schedule.overlap());

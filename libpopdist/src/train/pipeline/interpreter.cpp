@@ -36,7 +36,7 @@ Interpreter::Interpreter(const Model& model, const Schedule& schedule, const Mem
 // What stays the same in all calls.
 void Interpreter::connect(int at) {
   const auto i = static_cast<std::size_t>(at);
-  const Part& part = model_.parts[i];
+  const StagePart& part = model_.parts[i];
   const auto stage = static_cast<std::size_t>(part.stage);
   Io& io = ios_[i];
   io.stage_ = &model_.stages[stage];
@@ -53,30 +53,29 @@ void Interpreter::connect(int at) {
     grad_out_begin_[i] += model_.stages[static_cast<std::size_t>(other)].outputs.size();
 }
 
-void Interpreter::run(const Schedule& schedule, const Call& call) {
-  last_micro_batch_ = schedule.microBatches() - 1;
-  begin(call);
-  for (const Action& action : schedule.order()) {
-    switch (action.kind) {
-      case ActionKind::kForward:
-        if (action.stage == 0) fetch(action);
-        heldBy(action.stage, action.micro_batch) = action.micro_batch;
-        forward(action);
-        if (action.stage + 1 == places_.stages()) send(action);
-        break;
-      case ActionKind::kRecompute:
-        forward(action);
-        break;
-      case ActionKind::kBackward:
-        backward(action);
-        break;
-      case ActionKind::kUpdate:
-        return update();  // of all IPUs: the caller's
-    }
+bool Interpreter::act(const Action& action) {
+  switch (action.kind) {
+    case ActionKind::kForward:
+      if (action.stage == 0) fetch(action);
+      heldBy(action.stage, action.micro_batch) = action.micro_batch;
+      forward(action);
+      if (action.stage + 1 == places_.stages()) send(action);
+      break;
+    case ActionKind::kRecompute:
+      forward(action);
+      break;
+    case ActionKind::kBackward:
+      backward(action);
+      break;
+    case ActionKind::kUpdate:
+      update();  // of all IPUs: the caller's
+      return false;
   }
+  return true;
 }
 
-void Interpreter::begin(const Call& call) {
+void Interpreter::begin(const Schedule& schedule, const Call& call) {
+  last_micro_batch_ = schedule.microBatches() - 1;
   call_ = &call;
   for (std::size_t i = 0; i < values_.size(); ++i)
     values_[i] = const_cast<std::byte*>(call.values.data()[i]);  // Io gives them as constant
@@ -89,6 +88,7 @@ void Interpreter::begin(const Call& call) {
     io.step_ = call.step;
     io.replica_ = call.feeds->replica;
     io.training_ = call.gradients != nullptr;
+    io.loss_scale_ = call.loss_scale;
   }
   if (call.gradients == nullptr) return;
   const Spec& parameters = model_.options.parameters;
@@ -105,7 +105,7 @@ void Interpreter::begin(const Call& call) {
 }
 
 void Interpreter::point(int at, const Action& action) {
-  const Part& part = model_.parts[static_cast<std::size_t>(at)];
+  const StagePart& part = model_.parts[static_cast<std::size_t>(at)];
   Io& io = ios_[static_cast<std::size_t>(at)];
   const PartTables<std::byte*>& tables = memory_.of(at);
   const auto place = static_cast<std::size_t>(placeOf(action.stage, action.micro_batch));

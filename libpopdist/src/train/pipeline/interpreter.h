@@ -19,6 +19,7 @@ struct Call {
   const Feeds* feeds = nullptr;
   const UpdateFunction* update = nullptr;
   std::uint64_t step = 0;
+  float loss_scale = 1;
 };
 
 class Interpreter {
@@ -27,11 +28,12 @@ class Interpreter {
   /// this.
   Interpreter(const Model& model, const Schedule& schedule, const Memory& memory);
 
-  /// Throws what Pipeline::run says of feeds and stages.
-  void run(const Schedule& schedule, const Call& call);
+  /// A run of the schedule: act() for each of its actions, in its order, until one says that it was the last.
+  /// `call` outlives the run. Both throw what Pipeline::run says of feeds and stages.
+  void begin(const Schedule& schedule, const Call& call);
+  bool act(const Action& action);
 
  private:
-  void begin(const Call& call);
   void forward(const Action& action);
   void backward(const Action& action);
   void update();

@@ -55,20 +55,20 @@ class Planner {
     return offsets;
   }
 
-  const Part& partAt(int part) const { return model_.parts[static_cast<std::size_t>(part)]; }
+  const StagePart& partAt(int part) const { return model_.parts[static_cast<std::size_t>(part)]; }
   PartTables<std::size_t>& tablesOf(int part) {
     return layout_.offsets.parts[static_cast<std::size_t>(part)];
   }
 
   // Kept: it has a place for each micro-batch. Else it lies in the IPU's scratch.
   bool keeps(const Saved& saved) const { return !recompute_ || saved.keep != Keep::kRecomputed; }
-  bool keepsOutputs(const Part& part) const { return !recompute_ || part.is_last || by_segment_; }
+  bool keepsOutputs(const StagePart& part) const { return !recompute_ || part.is_last || by_segment_; }
 
   void addActivations(int stage) {
     const std::size_t begin = layout_.bytes;
     const int slots = schedule_.slots(stage);
     for (int i = model_.firstPartOf(stage); i < model_.endOfParts(stage); ++i) {
-      const Part& part = partAt(i);
+      const StagePart& part = partAt(i);
       PartTables<std::size_t> tables;
       for (int place = 0; place < slots; ++place) {
         tables.out.push_back(keepsOutputs(part) ? reserve(part.segment.outputs)
@@ -118,7 +118,7 @@ class Planner {
     return end;
   }
 
-  void placeInScratch(const Part& part, PartTables<std::size_t>& tables) {
+  void placeInScratch(const StagePart& part, PartTables<std::size_t>& tables) {
     const std::vector<Saved>& saved = part.segment.saved;
     for (std::size_t i = 0; i < saved.size(); ++i) {
       if (keeps(saved[i])) continue;
@@ -133,7 +133,7 @@ class Planner {
   void addGradients(int stage) {
     const int together = schedule_.options().batch_serialization_iterations;
     for (int i = model_.firstPartOf(stage); i < model_.endOfParts(stage); ++i) {
-      const Part& part = partAt(i);
+      const StagePart& part = partAt(i);
       const bool needed = !part.is_first || schedule_.levelOf(stage) > 0;
       std::vector<std::size_t> row;
       for (int place = 0; place < together; ++place) {

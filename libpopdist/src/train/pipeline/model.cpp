@@ -73,10 +73,10 @@ Status addParts(Model& model, const Stage& stage) {
     const std::string who =
         (segments.size() > 1 ? "segment " + std::to_string(i) + " of " : "") + stageText(stage);
     POP_RETURN_IF_ERROR(checkSegment(segments[i], who, model.training));
-    Part part{.stage = static_cast<int>(model.stages.size()),
-              .segment = segments[i],
-              .is_first = i == 0,
-              .is_last = i + 1 == segments.size()};
+    StagePart part{.stage = static_cast<int>(model.stages.size()),
+                   .segment = segments[i],
+                   .is_first = i == 0,
+                   .is_last = i + 1 == segments.size()};
     part.inputs = i == 0 ? model.level_inputs.back() : segments[i - 1].outputs;
     for (const Saved& one : segments[i].saved) part.saved.push_back(one.tensor);
     model.parts.push_back(std::move(part));
@@ -238,7 +238,7 @@ ScheduleOptions scheduleOptions(const Model& model) {
     result.levels.push_back(static_cast<int>(level.stages.size()));
   for (std::size_t stage = 0; stage < model.stages.size(); ++stage)
     result.segments.push_back(model.part_begin[stage + 1] - model.part_begin[stage]);
-  for (const Part& part : model.parts) {
+  for (const StagePart& part : model.parts) {
     for (const Saved& saved : part.segment.saved)
       result.explicit_checkpoints = result.explicit_checkpoints || saved.keep == Keep::kCheckpoint;
   }

@@ -11,7 +11,7 @@
 namespace popdist::train {
 
 /// A segment of a stage, in the list of all.
-struct Part {
+struct StagePart {
   int stage = 0;
   Segment segment;
   Spec inputs;
@@ -23,7 +23,7 @@ struct Part {
 struct Model {
   PipelineOptions options;
   std::vector<Stage> stages;         ///< with the outputs of their last segments
-  std::vector<Part> parts;           ///< stage by stage
+  std::vector<StagePart> parts;      ///< stage by stage
   std::vector<int> part_begin;       ///< the first part of each stage, and one more
   std::vector<int> level_begin;      ///< the first stage of each level, and one more
   std::vector<Spec> level_inputs;    ///< of each level

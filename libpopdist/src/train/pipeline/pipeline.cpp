@@ -9,15 +9,10 @@
 #include "libpopdist/src/train/pipeline/interpreter.h"
 #include "libpopdist/src/train/pipeline/memory.h"
 #include "libpopdist/src/train/pipeline/model.h"
+#include "libpopdist/src/train/pipeline/side_by_side.h"
 
 namespace popdist::train {
 namespace {
-
-template <typename T>
-T valueOrThrow(pop::Result<T> result) {
-  throwIfError(result.ok() ? pop::Status() : result.status(), "Pipeline");
-  return std::move(result).value();
-}
 
 Schedule checkedSchedule(const Model& model) {
   Schedule schedule(scheduleOptions(model));
@@ -36,17 +31,17 @@ pop::Status checkSpec(const char* what, const Spec& given, const Spec& expected)
 class Pipeline::Impl {
  public:
   explicit Impl(PipelineOptions options)
-      : model_(valueOrThrow(makeModel(std::move(options)))),
+      : model_(valueOrThrow(makeModel(std::move(options)), "Pipeline")),
         schedule_(checkedSchedule(model_)),
         last_schedule_(schedule_),
         layout_(layOut(model_, schedule_, model_.options.recompute)),
-        memory_(valueOrThrow(Memory::make(model_, layout_))),
+        memory_(valueOrThrow(Memory::make(model_, layout_), "Pipeline")),
         interpreter_(model_, schedule_, memory_) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  void run(ConstTensorRefs values, TensorRefs gradients, const Feeds& feeds, const UpdateFunction& update,
-           const RunOptions& options) {
+  void checkRun(ConstTensorRefs values, TensorRefs gradients, const Feeds& feeds,
+                const UpdateFunction& update) const {
     if (!model_.training)
       throwIfError(pop::failedPrecondition("no stage has a backward: give all of them one, or call evaluate"),
                    "Pipeline");
@@ -56,21 +51,40 @@ class Pipeline::Impl {
           "Pipeline");
     throwIfError(checkSpec("gradients", gradients.spec(), model_.options.parameters), "Pipeline");
     check(values, feeds);
-    const Schedule& schedule = scheduleOf(
-        true, options.gradient_accumulation_count.value_or(model_.options.gradient_accumulation_count));
-    std::optional<io::Outfeed::Loop> loop;  // says that values are coming
-    if (!model_.sent.empty()) loop.emplace(*feeds.outfeed, feeds.replica);
-    for (std::uint64_t i = 0; i < options.repeat_count; ++i)
-      interpreter_.run(schedule, {values, gradients.data(), &feeds, &update, options.first_step + i});
   }
 
-  void evaluate(ConstTensorRefs values, const Feeds& feeds, std::int64_t micro_batches, std::uint64_t step) {
-    check(values, feeds);
-    const Schedule& schedule = scheduleOf(false, micro_batches);
-    std::optional<io::Outfeed::Loop> loop;  // says that values are coming
-    if (!model_.sent.empty()) loop.emplace(*feeds.outfeed, feeds.replica);
-    interpreter_.run(schedule, {values, nullptr, &feeds, nullptr, step});
+  const Schedule& scheduleOfRun(const RunOptions& options) {
+    return scheduleOf(
+        true, options.gradient_accumulation_count.value_or(model_.options.gradient_accumulation_count));
   }
+
+  const Schedule& scheduleOf(bool training, std::int64_t count) {
+    if (training == model_.training && count == schedule_.microBatches()) return schedule_;
+    const bool is_last =
+        last_schedule_.options().training == training && last_schedule_.microBatches() == count;
+    if (is_last) return last_schedule_;
+    ScheduleOptions options = schedule_.options();
+    options.training = training;
+    options.gradient_accumulation_count = count;
+    if (!training) {  // nothing is added up, so nothing must come out even
+      options.count_rule = CountRule::kAny;
+      if (count % options.batch_serialization_iterations != 0) options.batch_serialization_iterations = 1;
+    }
+    last_schedule_ = Schedule(std::move(options));
+    return last_schedule_;
+  }
+
+  /// Says that values are coming, until end().
+  void announce(const Feeds& feeds) {
+    if (!model_.sent.empty()) loop_.emplace(*feeds.outfeed, feeds.replica);
+  }
+  void end() { loop_.reset(); }
+
+  void begin(const Schedule& schedule, const detail::Call& call) {
+    call_.emplace(call);
+    interpreter_.begin(schedule, *call_);
+  }
+  bool act(const Action& action) { return interpreter_.act(action); }
 
   StageMemory memoryOf(int stage) const {
     if (stage < 0 || stage >= schedule_.stages())
@@ -86,12 +100,12 @@ class Pipeline::Impl {
     return layOut(model_, schedule_, recompute).stored_bytes;
   }
 
- private:
   void check(ConstTensorRefs values, const Feeds& feeds) const {
     throwIfError(checkSpec("values", values.spec(), model_.options.parameters), "Pipeline");
     throwIfError(checkFeeds(feeds), "Pipeline");
   }
 
+ private:
   pop::Status checkFeeds(const Feeds& feeds) const {
     const Spec& inputs = model_.options.inputs;
     if (!inputs.empty() && feeds.infeed == nullptr)
@@ -113,24 +127,14 @@ class Pipeline::Impl {
     return {};
   }
 
-  const Schedule& scheduleOf(bool training, std::int64_t count) {
-    if (training == model_.training && count == schedule_.microBatches()) return schedule_;
-    const bool is_last =
-        last_schedule_.options().training == training && last_schedule_.microBatches() == count;
-    if (is_last) return last_schedule_;
-    ScheduleOptions options = schedule_.options();
-    options.training = training;
-    options.gradient_accumulation_count = count;
-    last_schedule_ = Schedule(std::move(options));
-    return last_schedule_;
-  }
-
   const Model model_;
   const Schedule schedule_;
   Schedule last_schedule_;  // of another count, or of evaluation
   const Layout layout_;
   const Memory memory_;
   detail::Interpreter interpreter_;
+  std::optional<detail::Call> call_;       // of the run that is under way
+  std::optional<io::Outfeed::Loop> loop_;  // likewise
 };
 
 Pipeline::Pipeline(PipelineOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -138,13 +142,62 @@ Pipeline::~Pipeline() = default;
 Pipeline::Pipeline(Pipeline&&) noexcept = default;
 Pipeline& Pipeline::operator=(Pipeline&&) noexcept = default;
 
+namespace detail {
+struct SideBySide::Run {
+  Run(std::span<const OfReplica> all, const Schedule& of) : replicas(all), schedule(of) {}
+  ~Run() {
+    for (const OfReplica& each : replicas) each.pipeline.impl_->end();
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  void announce() const {
+    for (const OfReplica& each : replicas) each.pipeline.impl_->announce(each.feeds);
+  }
+  void once(const UpdateFunction* update, std::uint64_t step, float loss_scale) const {
+    for (const OfReplica& each : replicas)
+      each.pipeline.impl_->begin(schedule, {each.values, update == nullptr ? nullptr : each.gradients.data(),
+                                            &each.feeds, update, step, loss_scale});
+    for (const Action& action : schedule.order()) {
+      bool goes_on = true;
+      for (const OfReplica& each : replicas) goes_on = each.pipeline.impl_->act(action);
+      if (!goes_on) return;
+    }
+  }
+
+  const std::span<const OfReplica> replicas;
+  const Schedule& schedule;
+};
+
+void SideBySide::run(std::span<const OfReplica> replicas, const UpdateFunction& update,
+                     const RunOptions& options) {
+  for (const OfReplica& each : replicas)
+    each.pipeline.impl_->checkRun(each.values, each.gradients, each.feeds, update);
+  const Run run(replicas, replicas.front().pipeline.impl_->scheduleOfRun(options));
+  run.announce();
+  for (std::uint64_t i = 0; i < options.repeat_count; ++i)
+    run.once(&update, options.first_step + i, options.loss_scale);
+}
+
+void SideBySide::evaluate(std::span<const OfReplica> replicas, std::int64_t micro_batches,
+                          std::uint64_t step) {
+  for (const OfReplica& each : replicas) each.pipeline.impl_->check(each.values, each.feeds);
+  const Run run(replicas, replicas.front().pipeline.impl_->scheduleOf(false, micro_batches));
+  run.announce();
+  run.once(nullptr, step, 1);
+}
+
+}  // namespace detail
+
 void Pipeline::run(ConstTensorRefs values, TensorRefs gradients, const Feeds& feeds,
                    const UpdateFunction& update, const RunOptions& options) {
-  impl_->run(values, gradients, feeds, update, options);
+  const detail::OfReplica one{*this, values, gradients, feeds};
+  detail::SideBySide::run(std::span(&one, 1), update, options);
 }
 void Pipeline::evaluate(ConstTensorRefs values, const Feeds& feeds, std::int64_t micro_batches,
                         std::uint64_t step) {
-  impl_->evaluate(values, feeds, micro_batches, step);
+  const detail::OfReplica one{*this, values, TensorRefs(values.spec(), nullptr), feeds};
+  detail::SideBySide::evaluate(std::span(&one, 1), micro_batches, step);
 }
 
 const PipelineOptions& Pipeline::options() const {

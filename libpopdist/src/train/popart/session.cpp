@@ -57,7 +57,7 @@ Session::Impl::Impl(Context& context, Model model, DataFlow data_flow, const Ses
 void Session::Impl::insertHostAllReduce(train::Optimizer optimizer) {
   constexpr const char* kFunction = "DistributedOptimizer.insertHostAllReduce";
   if (trainer_) throwIfError(pop::failedPrecondition("the session has one already"), kFunction);
-  train::requireSameDenormals(context_, kFunction);
+  train::requireSame(context_, {train::denormalsInForce()}, kFunction);
   const train::Reduction reduction = options_.accumulation_and_replication_reduction;
   if (!strategy_) strategy_.emplace(context_);
   trainer_.emplace(

@@ -35,11 +35,12 @@ Rule ruleOf(const ScheduleOptions& options) {
   const std::string whose = "the " + nameOf(options.kind) + " schedule of " +
                             counted(levelsOf(options), "stage") +
                             (options.training ? "" : " without training");
+  const int together = options.batch_serialization_iterations;
+  if (options.count_rule == CountRule::kAny && together == 1) return {whose + " needs at least 1", 1, 1};
   if (options.overlap_io)
     return {whose + " with overlap_io needs at least " + std::to_string(overlap + 2), overlap + 2, 1};
   if (options.count_rule == CountRule::kPopart)
     return {whose + " needs at least as many as it has stages", levelsOf(options), 1};
-  const int together = options.batch_serialization_iterations;
   if (together > 1)
     return {whose + " with batch_serialization_iterations needs a multiple of " + std::to_string(together),
             together, together};

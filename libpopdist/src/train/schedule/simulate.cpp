@@ -1,12 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // A schedule's times: one pass over its actions, which are ordered by timestep.
 #include <algorithm>
+#include <cmath>
+#include <string>
 
+#include "common/base/text.h"
 #include "libpopdist/src/tensor/error_edge.h"
 #include "popdist/schedule.hpp"
 
 namespace popdist::train {
 namespace {
+
+// As if each action took all times that there are, the longest stage's.
+pop::Status checkSum(const Schedule& schedule, const SimulationOptions& options) {
+  const auto in_ps = [](SimulatedTime time) { return static_cast<double>(time.count()); };
+  double stage = 0;
+  for (const StageTimes& times : options.stages)
+    stage = std::max(stage, in_ps(times.forward) + in_ps(times.backward) + in_ps(times.copy_forward) +
+                                in_ps(times.copy_backward));
+  const double transfers =
+      (in_ps(options.load) + in_ps(options.store)) * schedule.options().batch_serialization_iterations;
+  const double all = static_cast<double>(schedule.order().size()) *
+                     (stage + transfers + in_ps(options.sync) + in_ps(options.update));
+  constexpr auto kMost = static_cast<double>(SimulatedTime::max().count());
+  if (all < kMost) return {};
+  return pop::invalidArgument("the schedule's " + std::to_string(schedule.order().size()) +
+                              " actions may take " + pop::numberText(std::round(all / 1e12)) +
+                              " s together, expected less than " + pop::numberText(std::round(kMost / 1e12)) +
+                              " s: give shorter times");
+}
 
 pop::Status checkTimes(const Schedule& schedule, const SimulationOptions& options) {
   if (options.stages.size() != 1 && static_cast<int>(options.stages.size()) != schedule.stages())
@@ -18,7 +40,7 @@ pop::Status checkTimes(const Schedule& schedule, const SimulationOptions& option
     least = std::min({least, times.forward, times.backward, times.copy_forward, times.copy_backward});
   if (least.count() < 0)
     return pop::invalidArgument("a time is " + std::to_string(least.count()) + " ps: times are 0 or more");
-  return {};
+  return checkSum(schedule, options);
 }
 
 class Run {

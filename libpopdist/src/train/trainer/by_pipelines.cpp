@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pipeline for each replica of the instance, one after the other.
+// A pipeline for each replica of the instance, side by side.
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "libpopdist/src/tensor/error_edge.h"
+#include "libpopdist/src/train/pipeline/side_by_side.h"
 #include "libpopdist/src/train/trainer/micro_batches.h"
 
 namespace popdist::train {
@@ -19,37 +20,43 @@ class ByPipelines final : public MicroBatches {
     if (program_.times) time_ = pipelines_.front().simulatedTime(*program_.times);
   }
 
-  void accumulate(int local, const Call& call, GradientReduction& reduction) override {
-    const auto at = static_cast<std::size_t>(local);
-    pipelines_[at].run(std::as_const(values_[at]).refs(), sums_[at].refs(), feeds(local, call), nothing_,
-                       {.first_step = call.update});
-    call.progress.micro_batches += static_cast<std::uint64_t>(program_.pipeline.gradient_accumulation_count);
+  void accumulate(const Call& call, GradientReduction& reduction) override {
+    detail::SideBySide::run(replicas(call), nothing_,
+                            {.first_step = call.update, .loss_scale = call.loss_scale});
+    call.progress.micro_batches +=
+        pipelines_.size() * static_cast<std::uint64_t>(program_.pipeline.gradient_accumulation_count);
     call.watch.addTo(call.progress.seconds.step, "step");
-    for (std::size_t parameter = sums_[at].spec().size(); parameter-- > 0;) reduction.ready(local, parameter);
-    if (local == 0 && program_.times) strategy_.advance(time_);  // replicas work side by side
+    for (std::size_t at = 0; at < sums_.size(); ++at)
+      for (std::size_t parameter = sums_[at].spec().size(); parameter-- > 0;)
+        reduction.ready(static_cast<int>(at), parameter);
+    if (program_.times) strategy_.advance(time_);
   }
 
-  void evaluate(int local, const Call& call) override {
-    const std::optional<std::uint64_t> steps = call.infeed.steps();
-    if (!steps || *steps == io::Dataset::kEndless)
-      throwIfError(
-          pop::invalidArgument("the infeed does not say how many elements a pass has: give it a dataset "
-                               "that ends"),
-          "Trainer.evaluate");
-    const std::uint64_t left = *steps - call.infeed.position(local).step;
-    const auto at = static_cast<std::size_t>(local);
-    pipelines_[at].evaluate(std::as_const(values_[at]).refs(), feeds(local, call),
-                            static_cast<std::int64_t>(left), call.update);
-    call.progress.micro_batches += left;
+  void evaluate(const Call& call) override {
+    const std::optional<std::uint64_t> steps = stepsOfEvaluation(call.infeed);
+    if (!steps)
+      throwIfError(pop::invalidArgument("the infeed does not know how many elements its pass has, and a "
+                                        "pipeline must: give it a dataset that is no generator"),
+                   "Trainer.evaluate");
+    const std::uint64_t taken = call.infeed.position().step;  // by each replica
+    if (taken >= *steps) return;
+    detail::SideBySide::evaluate(replicas(call), static_cast<std::int64_t>(*steps - taken), call.update);
+    call.progress.micro_batches += pipelines_.size() * (*steps - taken);
     call.watch.addTo(call.progress.seconds.step, "step");
   }
 
  private:
-  Feeds feeds(int local, const Call& call) const {
-    return {.infeed = &call.infeed,
-            .outfeed = program_.outfeed,
-            .arguments = program_.arguments,
-            .replica = local};
+  std::span<const detail::OfReplica> replicas(const Call& call) {
+    replicas_.clear();
+    for (std::size_t at = 0; at < pipelines_.size(); ++at)
+      replicas_.push_back({pipelines_[at],
+                           std::as_const(values_[at]).refs(),
+                           sums_[at].refs(),
+                           {.infeed = &call.infeed,
+                            .outfeed = program_.outfeed,
+                            .arguments = program_.arguments,
+                            .replica = static_cast<int>(at)}});
+    return replicas_;
   }
 
   Strategy& strategy_;
@@ -57,7 +64,8 @@ class ByPipelines final : public MicroBatches {
   std::vector<FlatTensors>& values_;
   std::vector<FlatTensors>& sums_;
   std::vector<Pipeline> pipelines_;
-  SimulatedTime time_{0};  // of a run
+  std::vector<detail::OfReplica> replicas_;  // of the call that is under way
+  SimulatedTime time_{0};                    // of a run
   const UpdateFunction nothing_ = [](std::uint64_t, ConstTensorRefs) {};
 };
 
@@ -74,6 +82,11 @@ pop::Status checkPipeline(const Parameters& parameters, const PipelineProgram& p
   if (program.pipeline.parameters != parameters.spec())
     return pop::invalidArgument("the pipeline's parameters are " + textOf(program.pipeline.parameters) +
                                 ", the trainer's " + textOf(parameters.spec()));
+  if (program.times && options.flops_per_micro_batch > 0)
+    return pop::invalidArgument(
+        "PipelineProgram::times and TrainerOptions::flops_per_micro_batch are both set, and each advances "
+        "the "
+        "Pod's clock by all of an update's computation: leave one unset");
   if (!options.metrics.empty())
     return pop::invalidArgument(
         "a pipeline gives its metrics by its outfeed: leave TrainerOptions::metrics empty");

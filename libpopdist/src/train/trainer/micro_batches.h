@@ -3,7 +3,9 @@
 // micro-batch, or a pipeline that takes all of an update's.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "common/base/status.h"
@@ -25,12 +27,16 @@ class MicroBatches {
  public:
   virtual ~MicroBatches() = default;
 
-  /// The replica's micro-batches of an update: their gradients' sum, and reduction.ready() for each
-  /// parameter.
-  virtual void accumulate(int local, const Call& call, GradientReduction& reduction) = 0;
-  /// All that the infeed has, without gradients.
-  virtual void evaluate(int local, const Call& call) = 0;
+  /// The micro-batches of an update on all local replicas, each on all of them before the next one: the sums
+  /// of their gradients, and reduction.ready() for each replica and parameter.
+  virtual void accumulate(const Call& call, GradientReduction& reduction) = 0;
+  /// All that the infeed has, without gradients, in the same order.
+  virtual void evaluate(const Call& call) = 0;
 };
+
+/// Elements of the infeed's pass, if that is known. Throws popdist_error kInvalidArgument for one without
+/// end, which no evaluation can take.
+std::optional<std::uint64_t> stepsOfEvaluation(const io::Infeed& infeed);
 
 /// `values` and `sums`: of each local replica, for ever at the same places.
 std::unique_ptr<MicroBatches> stepByStep(Strategy& strategy, const Spec& parameters, Step step,

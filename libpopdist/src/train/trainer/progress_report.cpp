@@ -32,6 +32,7 @@ struct Standing {
 };
 
 std::string threeDigits(double number) {
+  if (std::isnan(number)) return "nan";  // whatever its sign
   std::array<char, 64> text{};
   const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number,
                                           std::chars_format::general, std::abs(number) < 1000 ? 3 : 6);
@@ -134,12 +135,13 @@ class ProgressReport::Impl {
     const double since_last = seconds(now - last_);
     const std::uint64_t of_this = done_ + updates_;
     Standing at{.update = options_.done + of_this, .updates = options_.updates, .seconds = since_start};
+    if (at.update > at.updates) at.updates = 0;  // the training has gone on: its end is not known any more
     if (since_last > 0)
       at.samples_per_second = static_cast<double>(updates_) * options_.samples_per_update / since_last;
     if (at.updates >= at.update && of_this > 0)
       at.seconds_left =
           since_start * static_cast<double>(at.updates - at.update) / static_cast<double>(of_this);
-    for (std::size_t i = 0; i < sums_.size(); ++i)
+    for (std::size_t i = 0; i < sums_.size() && micro_batches_ > 0; ++i)
       at.metrics.emplace_back(names_[i], sums_[i] / static_cast<double>(micro_batches_));
     return at;
   }

@@ -14,6 +14,7 @@ constexpr const char* kReplicas = "trainer.replicas";
 constexpr const char* kAccumulation = "trainer.accumulation_count";
 constexpr const char* kSamples = "trainer.micro_batch_samples";
 constexpr const char* kDenormals = "trainer.denormals";
+const std::string kRule = "trainer.rules.";  // and the fact's name
 constexpr const char* kUpdatesDone = "trainer.updates_done";
 constexpr const char* kLossScale = "trainer.loss_scale";
 constexpr const char* kGoodUpdates = "trainer.loss_scale_good_updates";
@@ -55,7 +56,14 @@ pop::Status checkSame(const Position& position, const Setting& setting) {
     if (then != now) return differs(std::string(name).substr(8), std::to_string(then), std::to_string(now));
   }
   POP_ASSIGN_OR_RETURN(const std::string then, textAt(position, kDenormals));
-  return then == denormalsInForce() ? pop::Status() : differs("denormals", then, denormalsInForce());
+  const std::string now = denormalsInForce().text;
+  if (then != now) return differs("denormals", then, now);
+  for (const Fact& rule : setting.rules) {
+    const auto saved = position.values.find(kRule + rule.name);
+    if (saved != position.values.end() && saved->second != rule.text)
+      return differs(rule.name, pop::inQuotes(saved->second), pop::inQuotes(rule.text));
+  }
+  return pop::Status();
 }
 
 }  // namespace
@@ -65,17 +73,20 @@ std::uint64_t samplesOf(const Spec& micro_batch) {
 }
 
 Position positionOf(const SavedState& state, const Setting& setting) {
-  return {.step = state.runs,
-          .epoch = state.data.epoch,
-          .samples = state.data.step * setting.samples * static_cast<std::uint64_t>(setting.replicas),
-          .seed = 0,
-          .values = {{kReplicas, std::to_string(setting.replicas)},
-                     {kAccumulation, std::to_string(setting.accumulation)},
-                     {kSamples, std::to_string(setting.samples)},
-                     {kDenormals, denormalsInForce()},
-                     {kUpdatesDone, std::to_string(state.updates_done)},
-                     {kLossScale, pop::numberText(state.loss_scale)},
-                     {kGoodUpdates, std::to_string(state.good_updates)}}};
+  Position position{
+      .step = state.runs,
+      .epoch = state.data.epoch,
+      .samples = state.data.step * setting.samples * static_cast<std::uint64_t>(setting.replicas),
+      .seed = 0,
+      .values = {{kReplicas, std::to_string(setting.replicas)},
+                 {kAccumulation, std::to_string(setting.accumulation)},
+                 {kSamples, std::to_string(setting.samples)},
+                 {kDenormals, denormalsInForce().text},
+                 {kUpdatesDone, std::to_string(state.updates_done)},
+                 {kLossScale, pop::numberText(state.loss_scale)},
+                 {kGoodUpdates, std::to_string(state.good_updates)}}};
+  for (const Fact& rule : setting.rules) position.values.emplace(kRule + rule.name, rule.text);
+  return position;
 }
 
 pop::Result<SavedState> stateAt(const Position& position, const Setting& setting, bool exactly) {

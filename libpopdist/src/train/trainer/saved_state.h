@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "common/base/status.h"
+#include "libpopdist/src/train/trainer/agreement.h"
 #include "popdist/trainer.hpp"
 
 namespace popdist::train {
@@ -14,6 +15,7 @@ struct Setting {
   int replicas = 1;
   int accumulation = 1;       ///< micro-batches of an update
   std::uint64_t samples = 1;  ///< of a micro-batch
+  Facts rules{};              ///< which older checkpoints do not have
 };
 
 /// Of the first tensor's outermost dimension.

@@ -20,42 +20,57 @@ class StepByStep final : public MicroBatches {
         count_(options.accumulation.count),
         values_(values),
         sums_(sums),
-        missing_(parameters.size()) {
+        missing_(sums.size(), std::vector<bool>(parameters.size())) {
     for (FlatTensors& each : sums)
       accumulators_.emplace_back(strategy.context(), parameters, options.accumulation, each);
   }
 
-  void accumulate(int local, const Call& call, GradientReduction& reduction) override {
-    GradientSums& sums = accumulators_[static_cast<std::size_t>(local)];
-    local_ = local;
+  void accumulate(const Call& call, GradientReduction& reduction) override {
     reduction_ = &reduction;
-    missing_.assign(missing_.size(), true);
-    for (int index = 0; index < count_; ++index) {
-      const Tensors* const input = call.infeed.next(local);
-      if (input == nullptr) failWithoutInput(call, index);
-      call.watch.addTo(call.progress.seconds.input, "input");
-      // A gradient that is still to be folded is not final when the step has made it.
-      const bool final = index + 1 == count_ && sums.direct();
-      step(*input, index, sums.begin(index), call, true, final ? ready_ : nothing_);
-      sums.end(index);
-      ++call.progress.micro_batches;
-      call.watch.addTo(call.progress.seconds.step, "step");
-    }
-    for (std::size_t parameter = missing_.size(); parameter-- > 0;)
-      if (missing_[parameter]) reduction.ready(local, parameter);
+    for (std::vector<bool>& each : missing_) each.assign(each.size(), true);
+    for (int index = 0; index < count_; ++index)
+      for (local_ = 0; local_ < replicas(); ++local_) accumulate(call, index);
   }
 
-  void evaluate(int local, const Call& call) override {
-    local_ = local;
-    while (const Tensors* input = call.infeed.next(local)) {
-      call.watch.addTo(call.progress.seconds.input, "input");
-      step(*input, 0, sums_[static_cast<std::size_t>(local)].refs(), call, false, nothing_);
-      ++call.progress.micro_batches;
-      call.watch.addTo(call.progress.seconds.step, "step");
+  void evaluate(const Call& call) override {
+    stepsOfEvaluation(call.infeed);  // there is an end
+    for (bool some = true; some;) {
+      some = false;
+      for (local_ = 0; local_ < replicas(); ++local_) some |= evaluateOne(call);
     }
   }
 
  private:
+  int replicas() const { return static_cast<int>(accumulators_.size()); }
+
+  /// One micro-batch of replica local_.
+  void accumulate(const Call& call, int index) {
+    const auto at = static_cast<std::size_t>(local_);
+    GradientSums& sums = accumulators_[at];
+    const Tensors* const input = call.infeed.next(local_);
+    if (input == nullptr) failWithoutInput(call, index);
+    call.watch.addTo(call.progress.seconds.input, "input");
+    const bool last = index + 1 == count_;
+    // A gradient that is still to be folded is not final when the step has made it.
+    step(*input, index, sums.begin(index), call, true, last && sums.direct() ? ready_ : nothing_);
+    sums.end(index);
+    ++call.progress.micro_batches;
+    call.watch.addTo(call.progress.seconds.step, "step");
+    for (std::size_t parameter = last ? missing_[at].size() : 0; parameter-- > 0;)
+      if (missing_[at][parameter]) reduction_->ready(local_, parameter);
+  }
+
+  /// False: there was none.
+  bool evaluateOne(const Call& call) {
+    const Tensors* const input = call.infeed.next(local_);
+    if (input == nullptr) return false;
+    call.watch.addTo(call.progress.seconds.input, "input");
+    step(*input, 0, sums_[static_cast<std::size_t>(local_)].refs(), call, false, nothing_);
+    ++call.progress.micro_batches;
+    call.watch.addTo(call.progress.seconds.step, "step");
+    return true;
+  }
+
   void step(const Tensors& input, int index, TensorRefs gradients, const Call& call, bool training,
             const std::function<void(std::size_t)>& ready) {
     step_({.input = input,
@@ -72,12 +87,13 @@ class StepByStep final : public MicroBatches {
   }
 
   void ready(std::size_t parameter) {
-    if (!missing_.at(parameter))
+    std::vector<bool>& missing = missing_[static_cast<std::size_t>(local_)];
+    if (!missing.at(parameter))
       throwIfError(
           {pop::Code::kFailedPrecondition,
            "the gradient of " + pop::inQuotes(parameters_[parameter].name) + " is ready twice in one update"},
           "MicroBatch.ready");
-    missing_[parameter] = false;
+    missing[parameter] = false;
     reduction_->ready(local_, parameter);
   }
 
@@ -96,14 +112,23 @@ class StepByStep final : public MicroBatches {
   std::vector<FlatTensors>& values_;
   std::vector<FlatTensors>& sums_;
   std::vector<GradientSums> accumulators_;
-  int local_ = 0;              // the replica whose micro-batch runs
-  std::vector<bool> missing_;  // its parameters whose gradients are not final
+  int local_ = 0;                           // the replica whose micro-batch runs
+  std::vector<std::vector<bool>> missing_;  // of each replica: parameters whose gradients are not final
   GradientReduction* reduction_ = nullptr;
   const std::function<void(std::size_t)> ready_ = [this](std::size_t parameter) { ready(parameter); };
   const std::function<void(std::size_t)> nothing_ = [](std::size_t) {};
 };
 
 }  // namespace
+
+std::optional<std::uint64_t> stepsOfEvaluation(const io::Infeed& infeed) {
+  const std::optional<std::uint64_t> steps = infeed.steps();
+  if (steps == io::Dataset::kEndless)
+    throwIfError(pop::invalidArgument("the infeed's pass never ends, and an evaluation takes all of it: give "
+                                      "it a dataset without repeat(), or one that repeats a number of times"),
+                 "Trainer.evaluate");
+  return steps;
+}
 
 std::unique_ptr<MicroBatches> stepByStep(Strategy& strategy, const Spec& parameters, Step step,
                                          const TrainerOptions& options, std::vector<FlatTensors>& values,

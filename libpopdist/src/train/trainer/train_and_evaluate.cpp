@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <vector>
 
 #include "libpopdist/src/tensor/error_edge.h"
 #include "popdist/trainer.hpp"
@@ -18,6 +19,10 @@ pop::Status checkSpecs(const TrainSpec& train, const EvalSpec& eval) {
   return pop::Status();
 }
 
+bool isDue(std::uint64_t updates, const TrainSpec& train, const EvalSpec& eval) {
+  return updates % eval.every_updates == 0 || updates >= train.max_updates;
+}
+
 }  // namespace
 
 std::uint64_t trainAndEvaluate(
@@ -25,7 +30,21 @@ std::uint64_t trainAndEvaluate(
     std::uint64_t seed,
     const std::function<void(std::uint64_t, const Progress&, const Progress&)>& evaluated) {
   throwIfError(checkSpecs(train, eval), "trainAndEvaluate");
-  if (!trainer.resume(checkpoints, *train.infeed)) trainer.initialise(seed);
+  const auto evaluate = [&](const Progress* trained) {
+    eval.infeed->start();
+    const Progress result = trainer.evaluate(*eval.infeed);
+    const Progress nothing{.names = result.names, .sums = std::vector<double>(result.names.size())};
+    if (evaluated) evaluated(trainer.updates(), trained != nullptr ? *trained : nothing, result);
+    checkpoints.setEvaluated(trainer.updates());
+  };
+  const bool resumed = trainer.resume(checkpoints, *train.infeed);
+  if (!resumed) trainer.initialise(seed);
+  if (checkpoints.evaluated() != trainer.updates()) {
+    if (resumed && isDue(trainer.updates(), train, eval))
+      evaluate(nullptr);  // the job has died between the checkpoint and the end of its evaluation
+    else
+      checkpoints.setEvaluated(trainer.updates());  // whatever a training before this one has left
+  }
   const std::uint64_t before = trainer.updates();
   while (trainer.updates() < train.max_updates) {
     // To the next multiple, wherever a checkpoint of another rhythm was.
@@ -33,9 +52,7 @@ std::uint64_t trainAndEvaluate(
     const Progress trained =
         trainer.run(*train.infeed, std::min(to_multiple, train.max_updates - trainer.updates()));
     trainer.save(checkpoints, *train.infeed);
-    eval.infeed->start();
-    const Progress result = trainer.evaluate(*eval.infeed);
-    if (evaluated) evaluated(trainer.updates(), trained, result);
+    evaluate(&trained);
   }
   checkpoints.wait();
   return trainer.updates() - before;

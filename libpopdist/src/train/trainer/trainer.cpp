@@ -10,11 +10,14 @@
 #include "common/base/text.h"
 #include "libpopdist/src/tensor/error_edge.h"
 #include "libpopdist/src/train/trainer/denormals_in_force.h"
+#include "libpopdist/src/train/trainer/derived.h"
+#include "libpopdist/src/train/trainer/description.h"
 #include "libpopdist/src/train/trainer/gradient_sums.h"
 #include "libpopdist/src/train/trainer/loss_scaler.h"
 #include "libpopdist/src/train/trainer/micro_batches.h"
 #include "libpopdist/src/train/trainer/saved_state.h"
 #include "libpopdist/src/train/trainer/scaling_log.h"
+#include "libpopdist/src/train/trainer/stage_of_life.h"
 #include "libpopdist/src/train/trainer/stopwatch.h"
 #include "popdist/denormals.hpp"
 #include "popdist/span.hpp"
@@ -23,48 +26,6 @@ namespace popdist::train {
 namespace {
 
 using pop::scaling::Outside;
-
-pop::Status check(const Parameters& parameters, const TrainerOptions& options) {
-  if (parameters.size() == 0) return pop::invalidArgument("there are no parameters");
-  if (options.accumulation.count < 1)
-    return pop::invalidArgument("accumulation.count is " + std::to_string(options.accumulation.count) +
-                                ", expected 1 or more");
-  const LossScale& scale = options.loss_scale;
-  if (!(scale.initial > 0) || !(scale.growth >= 1) || !(scale.backoff > 0 && scale.backoff <= 1) ||
-      scale.growth_interval < 1)
-    return pop::invalidArgument(
-        "loss_scale has initial " + pop::numberText(scale.initial) + ", growth " +
-        pop::numberText(scale.growth) + ", backoff " + pop::numberText(scale.backoff) +
-        " and growth_interval " + std::to_string(scale.growth_interval) +
-        ", expected initial above 0, growth of at least 1, backoff in (0, 1] and an interval of at least 1");
-  return pop::Status();
-}
-
-double divisorOf(GradientScale scale, const Strategy& strategy) {
-  switch (scale) {
-    case GradientScale::kMeanOfReplicas:
-      return strategy.numReplicas();
-    case GradientScale::kMeanOfWorkers:
-      return strategy.numWorkers();
-    case GradientScale::kSum:
-      break;
-  }
-  return 1;
-}
-
-/// Of this training, whose device takes whatever it keeps.
-MemoryPlan planOf(const Strategy& strategy, const Parameters& parameters, const Optimizer& optimizer,
-                  const TrainerOptions& options, int micro_batches) {
-  MemoryPlanOptions plan = options.memory;
-  plan.accumulation = options.accumulation;
-  plan.accumulation.count = std::max(1, micro_batches);
-  plan.replicas = strategy.numReplicas();
-  plan.replicas_per_state = options.replicas_per_optimizer_state;
-  plan.variables_on_host = strategy.variablesOnHost();
-  plan.ipus_per_replica = strategy.context().numIpusPerReplica();
-  plan.in_processor_bytes = plan.streaming_bytes = std::numeric_limits<std::uint64_t>::max();
-  return planMemory(parameters, optimizer, plan);
-}
 
 std::vector<FlatTensors> forReplicas(const Strategy& strategy, const Spec& spec) {
   std::vector<FlatTensors> all;
@@ -81,24 +42,17 @@ std::vector<FlatTensors> onHost(const Strategy& strategy, const Spec& spec) {
 
 }  // namespace
 
-double Progress::sum(std::string_view name) const {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return sums[static_cast<std::size_t>(found - names.begin())];
-  throw popdist_error(ErrorCode::kNotFound,
-                      "there is no metric " + pop::inQuotes(name) + "; there " +
-                          (names.empty() ? "are none" : "is " + pop::join(names, ", ")));
-}
-
-double Progress::meanOfMicroBatches(std::string_view name) const {
-  return sum(name) / static_cast<double>(micro_batches);
-}
-
 class Trainer::Impl {
  public:
+  /// Compares what instances were given, then makes it. `count`: micro-batches of an update.
+  static std::unique_ptr<Impl> make(Strategy& strategy, Parameters parameters, const Spec& sums,
+                                    Optimizer optimizer, TrainerOptions options, int count);
+
   Impl(Strategy& strategy, Parameters parameters, const Spec& sums, Optimizer optimizer,
-       TrainerOptions options, MemoryPlan plan)
+       TrainerOptions options, MemoryPlan plan, Facts rules)
       : options_(std::move(options)),
         plan_(std::move(plan)),
+        rules_(std::move(rules)),
         log_(strategy, options_.accumulation.count, FlatTensors::bytesOf(sums)),
         strategy_(strategy),
         parameters_(std::move(parameters)),
@@ -126,21 +80,26 @@ class Trainer::Impl {
   }
 
   void initialise(std::uint64_t seed) {
-    requireSameDenormals(strategy_.context(), "Trainer.initialise");
+    stage_.check("Trainer.initialise");
+    requireSame(strategy_.context(), {denormalsInForce()}, "Trainer.initialise");
     if (strategy_.context().instanceIndex() == 0) parameters_.initialise(values_.front().refs(), seed);
     strategy_.broadcast(values_);
     copyToHost();
+    stage_.haveValues();
   }
 
   Progress run(io::Infeed& infeed, std::uint64_t updates) {
+    stage_.checkValues("Trainer.run");
+    throwIfError(checkReplicas(strategy_, infeed), "Trainer.run");
+    requireSameBatches(infeed);
+    StageOfLife::Run whole(stage_);
     Progress progress = begin();
     const ScalingLog::Run logged(log_, progress, samplesOf(infeed.spec()));
     Stopwatch watch;
     flushes_denormals_ = denormalsAreFlushed();
     for (std::uint64_t i = 0; i < updates; ++i) {
       factor_ = 1 / (divisorOf(options_.gradient_scale, strategy_) * scaler_.scale());
-      for (int local = 0; local < strategy_.numLocalReplicas(); ++local)
-        micro_batches_->accumulate(local, callOf(infeed, progress, watch), *reduction_);
+      micro_batches_->accumulate(callOf(infeed, progress, watch), *reduction_);
       if (options_.flops_per_micro_batch > 0)
         strategy_.advanceCompute(options_.flops_per_micro_batch * count_);
       reduction_->wait();
@@ -158,20 +117,24 @@ class Trainer::Impl {
       watch.addTo(progress.seconds.update, "update");
     }
     progress.seconds.all = watch.total();
-    return finish(std::move(progress));
+    progress = finish(std::move(progress));
+    whole.done();
+    return progress;
   }
 
   Progress evaluate(io::Infeed& infeed) {
+    stage_.checkValues("Trainer.evaluate");
+    throwIfError(checkReplicas(strategy_, infeed), "Trainer.evaluate");
     const ScalingLog::Part logged(log_, &Outside::evaluations, "evaluation");
     Progress progress = begin();
     Stopwatch watch;
-    for (int local = 0; local < strategy_.numLocalReplicas(); ++local)
-      micro_batches_->evaluate(local, callOf(infeed, progress, watch));
+    micro_batches_->evaluate(callOf(infeed, progress, watch));
     progress.seconds.all = watch.total();
     return finish(std::move(progress));
   }
 
   void save(Checkpoints& checkpoints, const io::Infeed& infeed) {
+    stage_.checkValues("Trainer.save");
     const ScalingLog::Part logged(log_, &Outside::checkpoints, "checkpoint");
     const Context& context = strategy_.context();
     std::vector<Piece> pieces = shareOf(parameterPieces(), context.instanceIndex(), context.numInstances());
@@ -190,7 +153,8 @@ class Trainer::Impl {
   }
 
   bool resume(Checkpoints& checkpoints, io::Infeed& infeed, bool exactly) {
-    requireSameDenormals(strategy_.context(), "Trainer.resume");
+    stage_.check("Trainer.resume");
+    requireSame(strategy_.context(), {denormalsInForce()}, "Trainer.resume");
     std::vector<Piece> pieces = parameterPieces();
     for (Piece& piece : update_.state()) pieces.push_back(piece);
     if (options_.variables != nullptr) {
@@ -210,22 +174,36 @@ class Trainer::Impl {
     runs_ = state->runs;
     scaler_.resume(state->loss_scale, state->good_updates);
     infeed.start(state->data);
+    stage_.haveValues();
     return true;
   }
 
   void load(const Checkpoint& checkpoint) {
+    stage_.check("Trainer.load");
     checkpoint.load(parameterPieces());
     copyToOtherReplicas();
     copyToHost();
+    stage_.haveValues();
   }
 
   Strategy& strategy() { return strategy_; }
   std::vector<FlatTensors>& values() { return values_; }
+  TensorRefs valuesOf(int local) {
+    if (local < 0 || local >= strategy_.numLocalReplicas())
+      throwIfError(
+          {pop::Code::kOutOfRange, "there is no replica " + std::to_string(local) + ": this instance has " +
+                                       pop::counted(strategy_.numLocalReplicas(), "replica")},
+          "Trainer.parametersOf");
+    stage_.haveValues();
+    return values_[static_cast<std::size_t>(local)].refs();
+  }
+  int samplesPerUpdate(int micro_batch) const {
+    return train::samplesPerUpdate(strategy_, count_, micro_batch);
+  }
   WeightUpdate& weightUpdate() { return update_; }
   bool updatesByGradient() const { return updates_by_gradient_; }
   std::uint64_t updates() const { return runs_; }
   double lossScale() const { return scaler_.scale(); }
-  int count() const { return count_; }
   const MemoryPlan& plan() const { return plan_; }
 
  private:
@@ -264,21 +242,21 @@ class Trainer::Impl {
       std::copy(first.begin(), first.end(), other.bytes().begin());
   }
 
-  /// Whole tensors, as all replicas have them.
-  std::vector<Piece> parameterPieces() {
-    std::vector<Piece> pieces;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      const TensorSpec& spec = parameters_.spec()[i];
-      pieces.push_back({.name = spec.name,
-                        .type = spec.type,
-                        .shape = spec.shape,
-                        .bytes = values_.front().refs().bytes(i)});
-    }
-    return pieces;
-  }
+  std::vector<Piece> parameterPieces() { return piecesOf(values_.front()); }
 
   Setting settingWith(const io::Infeed& infeed) const {
-    return {.replicas = strategy_.numReplicas(), .accumulation = count_, .samples = samplesOf(infeed.spec())};
+    return {.replicas = strategy_.numReplicas(),
+            .accumulation = count_,
+            .samples = samplesOf(infeed.spec()),
+            .rules = rules_};
+  }
+
+  /// Once: an all-reduce for each call would cost more than it finds.
+  void requireSameBatches(const io::Infeed& infeed) {
+    if (batches_are_same_) return;
+    requireSame(strategy_.context(), {{.name = "the micro-batch", .text = textOf(infeed.spec())}},
+                "Trainer.run");
+    batches_are_same_ = true;
   }
 
   Progress finish(Progress progress) {
@@ -301,6 +279,7 @@ class Trainer::Impl {
 
   TrainerOptions options_;
   MemoryPlan plan_;
+  Facts rules_;
   ScalingLog log_;  // before all that may not fit into memory
   Strategy& strategy_;
   Parameters parameters_;
@@ -314,31 +293,43 @@ class Trainer::Impl {
   WeightUpdate update_;
   std::unique_ptr<GradientReduction> reduction_;  // its thread uses what is above
   int count_;                                     // micro-batches of an update
-  std::uint64_t runs_ = 0;                        // updates, skipped ones included
+  StageOfLife stage_;
+  bool batches_are_same_ = false;
+  std::uint64_t runs_ = 0;  // updates, skipped ones included
   std::unique_ptr<MicroBatches> micro_batches_;
 };
 
+std::unique_ptr<Trainer::Impl> Trainer::Impl::make(Strategy& strategy, Parameters parameters,
+                                                   const Spec& sums, Optimizer optimizer,
+                                                   TrainerOptions options, int count) {
+  Facts rules = rulesOf(optimizer, sums, options);
+  Facts all = argumentsOf(strategy, parameters, options, count);
+  all.insert(all.end(), rules.begin(), rules.end());
+  requireSame(strategy.context(), all, "Trainer");
+  MemoryPlan plan = planOf(strategy, parameters, optimizer, options, count);
+  return std::make_unique<Impl>(strategy, std::move(parameters), sums, std::move(optimizer),
+                                std::move(options), std::move(plan), std::move(rules));
+}
+
 Trainer::Trainer(Strategy& strategy, Parameters parameters, Step step, Optimizer optimizer,
                  TrainerOptions options) {
-  throwIfError(check(parameters, options), "Trainer");
+  throwIfError(checkArguments(parameters, options), "Trainer");
   if (!step) throwIfError(pop::invalidArgument("there is no step"), "Trainer");
   const pop::Result<Spec> sums = accumulatorsOf(parameters.spec(), options.accumulation);
   throwIfError(sums.status(), "Trainer");
-  MemoryPlan plan = planOf(strategy, parameters, optimizer, options, options.accumulation.count);
-  impl_ = std::make_unique<Impl>(strategy, std::move(parameters), sums.value(), std::move(optimizer),
-                                 std::move(options), std::move(plan));
+  const int count = options.accumulation.count;
+  impl_ = Impl::make(strategy, std::move(parameters), sums.value(), std::move(optimizer), std::move(options),
+                     count);
   impl_->setStep(std::move(step));
 }
 
 Trainer::Trainer(Strategy& strategy, Parameters parameters, PipelineProgram program, Optimizer optimizer,
                  TrainerOptions options) {
-  throwIfError(check(parameters, options), "Trainer");
+  throwIfError(checkArguments(parameters, options), "Trainer");
   throwIfError(checkPipeline(parameters, program, options), "Trainer");
   const Spec sums = parameters.spec();
-  MemoryPlan plan = planOf(strategy, parameters, optimizer, options,
-                           static_cast<int>(program.pipeline.gradient_accumulation_count));
-  impl_ = std::make_unique<Impl>(strategy, std::move(parameters), sums, std::move(optimizer),
-                                 std::move(options), std::move(plan));
+  const auto count = static_cast<int>(program.pipeline.gradient_accumulation_count);
+  impl_ = Impl::make(strategy, std::move(parameters), sums, std::move(optimizer), std::move(options), count);
   impl_->setPipeline(std::move(program));
 }
 
@@ -368,7 +359,7 @@ ConstTensorRefs Trainer::parameters() const {
   return impl_->values().front().refs();
 }
 TensorRefs Trainer::parametersOf(int local_replica) {
-  return impl_->values().at(static_cast<std::size_t>(local_replica)).refs();
+  return impl_->valuesOf(local_replica);
 }
 std::uint64_t Trainer::updates() const {
   return impl_->updates();
@@ -383,7 +374,7 @@ int Trainer::instances() const {
   return impl_->strategy().numWorkers();
 }
 int Trainer::samplesPerUpdate(int micro_batch) const {
-  return micro_batch * impl_->count() * impl_->strategy().numReplicas();
+  return impl_->samplesPerUpdate(micro_batch);
 }
 WeightUpdate& Trainer::weightUpdate() {
   return impl_->weightUpdate();

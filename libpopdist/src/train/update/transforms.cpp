@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "common/base/text.h"
 #include "libpopdist/src/tensor/error_edge.h"
 #include "libpopdist/src/train/update/kernels.h"
+#include "libpopdist/src/train/update/rate_range.h"
+#include "libpopdist/src/train/update/state_names.h"
 #include "popdist/optimizer.hpp"
 
 namespace popdist::train {
@@ -35,11 +39,24 @@ void scale(const Block& block, double factor) {
   kernels().scale(block.update.data(), block.update.size(), static_cast<float>(factor));
 }
 
+double rateAt(const LearningRate& rate, std::uint64_t updates_done, const char* function) {
+  const double now = rate.at(updates_done);
+  if (!isRate(now))
+    throwIfError(pop::invalidArgument("the learning rate after " + std::to_string(updates_done) +
+                                      " updates is " + pop::numberText(now) + ", expected " + kRateRange),
+                 function);
+  return now;
+}
+
 Optimizer scaleByRate(LearningRate rate) {
+  std::string first = "from " + pop::numberText(rateAt(rate, 0, "LearningRate"));
   return only({.name = "rate",
-               .prepare = [rate = std::move(rate)](
-                              std::uint64_t updates_done) { return std::vector{rate.at(updates_done)}; },
-               .apply = [](const Block& block) { scale(block, block.of_update[0]); }});
+               .prepare =
+                   [rate = std::move(rate)](std::uint64_t updates_done) {
+                     return std::vector{rateAt(rate, updates_done, "WeightUpdate.apply")};
+                   },
+               .apply = [](const Block& block) { scale(block, block.of_update[0]); },
+               .settings = std::move(first)});
 }
 
 /// Of both moments, for all blocks of an update.
@@ -69,7 +86,9 @@ Optimizer scaleByAdam(const AdamOptions& options, const char* function) {
                    [options](const Block& block) {
                      kernels().adam(block.update.data(), block.state[0].data(), block.state[1].data(),
                                     block.update.size(), factorsOf(options, block.of_update));
-                   }});
+                   },
+               .settings = "beta1 " + pop::numberText(options.beta1) + ", beta2 " +
+                           pop::numberText(options.beta2) + ", epsilon " + pop::numberText(options.epsilon)});
 }
 
 Optimizer scaleByTrustRatio() {
@@ -81,16 +100,23 @@ Optimizer scaleByTrustRatio() {
 
 }  // namespace
 
-Optimizer chain(Optimizer first, Optimizer second) {
-  for (const Transform& later : second.transforms) {
-    for (const Transform& earlier : first.transforms) {
-      if (later.name == earlier.name && !later.state.empty() && !earlier.state.empty())
-        throwIfError(pop::invalidArgument("two transforms of the chain keep their state as " +
-                                          pop::inQuotes(later.name) + ": give one another name"),
-                     "chain");
-    }
+pop::Status checkStateNames(std::span<const Transform> transforms) {
+  std::set<std::string_view> with_state;
+  for (const Transform& each : transforms) {
+    if (!each.state.empty() && !with_state.insert(each.name).second)
+      return pop::invalidArgument("two transforms keep their state as " + pop::inQuotes(each.name) +
+                                  ": give one another name");
+    const std::set<std::string_view> names(each.state.begin(), each.state.end());
+    if (names.size() < each.state.size())
+      return pop::invalidArgument("the transform " + pop::inQuotes(each.name) +
+                                  " keeps two states under one name: " + pop::join(each.state, ", "));
   }
+  return pop::Status();
+}
+
+Optimizer chain(Optimizer first, Optimizer second) {
   std::move(second.transforms.begin(), second.transforms.end(), std::back_inserter(first.transforms));
+  throwIfError(checkStateNames(first.transforms), "chain");
   first.casts_gradients = first.casts_gradients || second.casts_gradients;
   return first;
 }
@@ -103,9 +129,13 @@ Optimizer momentum(MomentumOptions options) {
   checkBelow1(options.momentum, "momentum", "momentum");
   const auto factor = static_cast<float>(options.momentum);
   const auto step = options.nesterov ? kernels().nesterov : kernels().momentum;
-  Transform keep{.name = "momentum", .state = {"velocity"}, .apply = [factor, step](const Block& block) {
-                   step(block.update.data(), block.state[0].data(), block.update.size(), factor);
-                 }};
+  Transform keep{.name = "momentum",
+                 .state = {"velocity"},
+                 .apply =
+                     [factor, step](const Block& block) {
+                       step(block.update.data(), block.state[0].data(), block.update.size(), factor);
+                     },
+                 .settings = pop::numberText(options.momentum) + (options.nesterov ? ", nesterov" : "")};
   return chain(only(std::move(keep)), scaleByRate(std::move(options.rate)));
 }
 
@@ -129,24 +159,35 @@ Optimizer lamb(AdamOptions options) {
 
 Optimizer clipByGlobalNorm(double most) {
   checkAtLeast0(most, "most", "clipByGlobalNorm");
-  return only({.name = "clip by global norm", .norms = Norms::kOfAll, .apply = [most](const Block& block) {
-                 if (block.norm_of_all > most) scale(block, most / block.norm_of_all);
-               }});
+  return only({.name = "clip by global norm",
+               .norms = Norms::kOfAll,
+               .apply =
+                   [most](const Block& block) {
+                     if (block.norm_of_all > most) scale(block, most / block.norm_of_all);
+                   },
+               .settings = pop::numberText(most)});
 }
 
 Optimizer clipByValue(double most) {
   checkAtLeast0(most, "most", "clipByValue");
-  return mapGradients("clip by value", [most](const Block& block) {
-    kernels().clip(block.update.data(), block.update.size(), static_cast<float>(most));
-  });
+  return only({.name = "clip by value",
+               .apply =
+                   [most](const Block& block) {
+                     kernels().clip(block.update.data(), block.update.size(), static_cast<float>(most));
+                   },
+               .settings = pop::numberText(most)});
 }
 
 Optimizer addDecayedWeights(double decay) {
   checkAtLeast0(decay, "decay", "addDecayedWeights");
-  return mapGradients("decay", [decay](const Block& block) {
-    if (decay > 0)
-      kernels().add(block.update.data(), block.value.data(), block.update.size(), static_cast<float>(decay));
-  });
+  return only({.name = "decay",
+               .apply =
+                   [decay](const Block& block) {
+                     if (decay > 0)
+                       kernels().add(block.update.data(), block.value.data(), block.update.size(),
+                                     static_cast<float>(decay));
+                   },
+               .settings = pop::numberText(decay)});
 }
 
 Optimizer mapGradients(std::string name, std::function<void(const Block&)> function) {

@@ -9,6 +9,7 @@
 #include "common/base/text.h"
 #include "libpopdist/src/tensor/error_edge.h"
 #include "libpopdist/src/train/update/block_passes.h"
+#include "libpopdist/src/train/update/state_names.h"
 #include "popdist/communicator.hpp"
 
 namespace popdist::train {
@@ -37,6 +38,11 @@ pop::Result<Group> groupOf(const Context& context, int replicas_per_state) {
 
 pop::Status checkGradients(const Spec& parameters, const Spec& gradients, const Optimizer& optimizer) {
   if (optimizer.transforms.empty()) return pop::invalidArgument("the optimizer has no transform");
+  for (const Transform& each : optimizer.transforms) {
+    if (!each.apply)
+      return pop::invalidArgument("the transform " + pop::inQuotes(each.name) + " has no apply()");
+  }
+  POP_RETURN_IF_ERROR(checkStateNames(optimizer.transforms));
   const auto same = [](const TensorSpec& a, const TensorSpec& b) {
     return a.name == b.name && a.shape == b.shape;
   };

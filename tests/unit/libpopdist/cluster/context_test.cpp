@@ -87,6 +87,8 @@ TEST(ClusterContext, RefusesWhatIsNoCluster) {
   EXPECT_EQ(code({}, {.timeout = std::chrono::milliseconds(0)}), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code({}, {.replicas_per_instance = 0}), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code({}, {.ipus_per_replica = -1}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code({.workers = {"a:1", "b:1"}}, {.replicas_per_instance = 2'000'000'000}),
+            ErrorCode::kInvalidArgument);
 }
 
 TEST(ClusterContext, OfAnEvaluatorIsAloneAndOffline) {

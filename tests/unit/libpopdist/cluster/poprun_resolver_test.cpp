@@ -21,11 +21,11 @@ std::string resolved() {
          std::to_string(cluster.size()) + " [" + pop::join(cluster.workers, " ") + ']';
 }
 
-Variables instance(int index, const std::string& tf_config = "") {
-  Variables variables{{"POPDIST_NUM_TOTAL_REPLICAS", "3"},
-                      {"POPDIST_NUM_INSTANCES", "3"},
-                      {"POPDIST_INSTANCE_INDEX", std::to_string(index)},
-                      {"POPDIST_REPLICA_INDEX_OFFSET", std::to_string(index)}};
+popdist::Variables instance(int index, const std::string& tf_config = "") {
+  popdist::Variables variables{{"POPDIST_NUM_TOTAL_REPLICAS", "3"},
+                               {"POPDIST_NUM_INSTANCES", "3"},
+                               {"POPDIST_INSTANCE_INDEX", std::to_string(index)},
+                               {"POPDIST_REPLICA_INDEX_OFFSET", std::to_string(index)}};
   variables["TF_CONFIG"] = tf_config;
   return variables;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Damaged checkpoints: the error names tensor, file, what was expected and what was found.
+#include <sys/stat.h>
+
 #include <fstream>
 
 #include "tests/testing/file_text.h"
@@ -70,6 +72,24 @@ TEST_F(Damaged, TruncatedAndForeignManifestsAreNamed) {
   rewrite(manifest_, text);
   std::filesystem::rename(dir_ / "step-000001", dir_ / "step-000009");
   expectError([&] { loadAll(dir_.path()); }, ErrorCode::kDataLoss, "another name");
+}
+
+// Nobody writes to the pipe, and the device has no end.
+TEST_F(Damaged, WhatIsNoRegularFileIsNamedAtOnce) {
+  for (const std::filesystem::path& path : {shard_, manifest_}) {
+    const std::string text = fileText(path);
+    std::filesystem::remove(path);
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    expectError([&] { loadAll(dir_.path()); }, ErrorCode::kDataLoss, path.string());
+    std::filesystem::remove(path);
+    std::filesystem::create_symlink("/dev/zero", path);
+    expectError([&] { loadAll(dir_.path()); }, ErrorCode::kDataLoss, "is not a regular file");
+    std::filesystem::remove(path);
+    std::filesystem::create_directory(path);
+    expectError([&] { loadAll(dir_.path()); }, ErrorCode::kDataLoss, path.string());
+    std::filesystem::remove(path);
+    rewrite(path, text);
+  }
 }
 
 TEST_F(Damaged, DirectoriesWithoutManifestAreNoCheckpointsAndStay) {

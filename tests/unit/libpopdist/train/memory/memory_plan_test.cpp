@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "tests/testing/error_code_of.h"
@@ -47,6 +49,16 @@ TEST(MemoryPlan, CountsAccumulatorsOfTheirType) {
       planMemory(halves, castGradients(sgd(1)), {.accumulation = {.count = 4, .type = Type::kFloat}});
   EXPECT_EQ(rowOf(plan, "parameters").in_processor, 2000U);
   EXPECT_EQ(rowOf(plan, "accumulators").in_processor, 4000U);
+}
+
+TEST(MemoryPlan, RefusesSumsBeyondAllMemory) {
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  const auto code = [](const MemoryPlanOptions& options) {
+    return errorCodeOf([&] { planMemory(ofElements(1'000'000), adam({}), options); });
+  };
+  EXPECT_EQ(code({.activation_bytes = most - 1000}), ErrorCode::kResourceExhausted);
+  EXPECT_EQ(code({.replicas = 4, .exchange_code_bytes = most / 2}), ErrorCode::kResourceExhausted);
+  EXPECT_EQ(code({.streaming_bytes_per_s = 0}), ErrorCode::kInvalidArgument);
 }
 
 TEST(MemoryPlan, DividesStateByTheReplicasThatShareIt) {

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
+#include <string>
 
 #include "tests/testing/error_code_of.h"
 
@@ -41,6 +43,25 @@ TEST(Parameters, RefuseWhatIsNone) {
   EXPECT_EQ(errorCodeOf([&] { parameters.add("count", {1}, constant(0), Type::kInt32); }),
             ErrorCode::kInvalidArgument);
   EXPECT_EQ(parameters.size(), 3U);
+}
+
+TEST(Parameters, RefuseInitialValuesThatAreNone) {
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(errorCodeOf([] { constant(std::nan("")); }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(errorCodeOf([] { uniform(2, 1); }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(errorCodeOf([&] { uniform(0, inf); }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(errorCodeOf([] { normal(0, -1); }), ErrorCode::kInvalidArgument);
+  Parameters parameters;
+  const auto code = [&](const InitialValues& initial, Type type) {
+    return errorCodeOf([&] { parameters.add("w" + std::to_string(parameters.size()), {2}, initial, type); });
+  };
+  EXPECT_EQ(code(constant(1e300), Type::kFloat), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code(constant(70000), Type::kHalf), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code(uniform(-1, 70000), Type::kHalf), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(parameters.size(), 0U);
+  EXPECT_EQ(code(constant(70000), Type::kBfloat16), std::nullopt);
+  EXPECT_EQ(code(constant(65504), Type::kHalf), std::nullopt);
+  EXPECT_EQ(code(uniform(1, 1), Type::kFloat), std::nullopt);
 }
 
 TEST(Parameters, BeginAsTheirInitialValuesSay) {

@@ -39,6 +39,8 @@ TEST(ScheduleCount, IsAMultipleOfTheOverlap) {
       ScheduleOptions inference = optionsOf(ScheduleKind::kGrouped, stages, 0);
       inference.training = false;
       EXPECT_EQ(isLegal(inference, count), count > 0 && count % stages == 0);
+      inference.count_rule = CountRule::kAny;
+      EXPECT_EQ(isLegal(inference, count), count > 0);
     }
   }
 }

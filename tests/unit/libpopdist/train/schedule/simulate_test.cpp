@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "tests/testing/error_code_of.h"
 #include "tests/unit/libpopdist/io/datasets.h"
 #include "tests/unit/libpopdist/train/schedule/samples.h"
 
@@ -31,6 +32,16 @@ TEST(Simulate, BalancedStagesTakeWhatTheFormulasSay) {
       }
     }
   }
+}
+
+TEST(Simulate, RefusesTimesWhoseSumDoesNotFit) {
+  const Schedule schedule(optionsOf(ScheduleKind::kGrouped, 2, 4));
+  const auto code = [&](SimulatedTime time) {
+    return popdist::testing::errorCodeOf([&] { simulate(schedule, {.stages = {{time, time}}}); });
+  };
+  EXPECT_EQ(code(SimulatedTime::max()), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code(SimulatedTime::max() / 8), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code(SimulatedTime::max() / 1000), std::nullopt);
 }
 
 TEST(Simulate, UnbalancedStagesTakeWhatTheDefinitionSays) {

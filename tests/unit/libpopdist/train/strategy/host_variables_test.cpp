@@ -36,7 +36,7 @@ struct How {
   bool over_tcp = false;
 };
 
-/// The parameters' bytes after five updates, which all replicas must have.
+/// The parameters' bytes after three updates, which all replicas must have.
 std::string train(const How& how, const Optimizer& optimizer, bool* by_gradient = nullptr) {
   ThreadGroup group({.replicas_of_instance = how.instances, .instances_per_host = how.over_tcp ? 1 : 0});
   std::mutex mutex;
@@ -52,8 +52,8 @@ std::string train(const How& how, const Optimizer& optimizer, bool* by_gradient 
         optimizer, how.options);
     trainer.initialise(3);
     io::Infeed infeed = layers::feed(context);
-    EXPECT_EQ(trainer.run(infeed, 5).updates, 5U);
-    EXPECT_EQ(trainer.updatesDone(), 5U);
+    EXPECT_EQ(trainer.run(infeed, 3).updates, 3U);
+    EXPECT_EQ(trainer.updatesDone(), 3U);
     const std::lock_guard lock(mutex);
     if (by_gradient != nullptr) *by_gradient = trainer.updatesByGradient();
     for (int local = 0; local < context.numLocalReplicas(); ++local)
@@ -78,6 +78,7 @@ TEST_P(HostVariables, GiveTheBitsOfVariablesOnTheDevices) {
     bool is_by_gradient = !by_gradient[i];
     EXPECT_TRUE(train({.instances = GetParam()}, optimizers[i], &is_by_gradient) == on_devices) << i;
     EXPECT_EQ(is_by_gradient, by_gradient[i]);
+    if (i > 0) continue;
     EXPECT_TRUE(train({.instances = GetParam(), .tells = false}, optimizers[i]) == on_devices) << i;
   }
 }
@@ -266,6 +267,7 @@ TEST(DeviceTimes, CountWhatCrossesOverEachReplicasLink) {
       parameters.add("w", {1024}, constant(0), Type::kHalf);
       Trainer trainer(strategy, parameters, [](const MicroBatch&) {}, castGradients(sgd(1)),
                       {.accumulation = {.type = Type::kFloat}});
+      trainer.parametersOf(0);  // zeros: initialise() would count what it sends
       io::Infeed infeed = layers::feed(context);
       trainer.run(infeed, 10);
       if (context.instanceIndex() == 0) times = strategy.deviceTimes();

@@ -2,6 +2,7 @@
 // Loss scales that fall and rise, and updates that are skipped on all replicas alike.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -63,8 +64,11 @@ TEST(LossScale, DoesNotChangeTheResult) {
 
 TEST(LossScale, RefusesWhatMakesNoSense) {
   SingleStrategy strategy(Context::fromEnvironment());
-  for (const LossScale& bad : {LossScale{.initial = 0}, LossScale{.growth = 0.5}, LossScale{.backoff = 2},
-                               LossScale{.growth_interval = 0}}) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const LossScale& bad :
+       {LossScale{.initial = 0}, LossScale{.initial = kInfinity}, LossScale{.initial = 1e300},
+        LossScale{.initial = 1e-300}, LossScale{.initial = std::nan("")}, LossScale{.growth = kInfinity},
+        LossScale{.growth = 0.5}, LossScale{.backoff = 2}, LossScale{.growth_interval = 0}}) {
     EXPECT_EQ(errorCodeOf([&] {
                 Trainer(strategy, regression::parameters(), [](const MicroBatch&) {}, sgd(1),
                         {.loss_scale = bad});

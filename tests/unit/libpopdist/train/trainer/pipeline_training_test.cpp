@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "popdist/trainer.hpp"
@@ -44,7 +47,7 @@ Stage product() {
               }};
 }
 
-/// + b, and the loss over the micro-batch; gradients of the mean over an update.
+/// + b, and the loss over the micro-batch; gradients of the mean over an update, times the loss scale.
 Stage loss() {
   return {.name = "loss",
           .parameters = {1},
@@ -62,8 +65,8 @@ Stage loss() {
               [](Io& io) {
                 for (std::size_t i = 0; i < kMicroBatch; ++i) {
                   const float error = io.in("xw")[i] + io.par(1)[0] - io.in("y")[i];
-                  io.gradIn("xw")[i] = error / (kMicroBatch * kCount);
-                  io.gradPar(1)[0] += error / (kMicroBatch * kCount);
+                  io.gradIn("xw")[i] = error / (kMicroBatch * kCount) * io.lossScale();
+                  io.gradPar(1)[0] += error / (kMicroBatch * kCount) * io.lossScale();
                 }
               }};
 }
@@ -153,9 +156,90 @@ TEST(PipelineTraining, AdvancesThePodsClock) {
   timed.times =
       SimulationOptions{.stages = {{.forward = SimulatedTime(1000), .backward = SimulatedTime(3000)}}};
   Trainer trainer(strategy, regression::parameters(), timed, sgd(0.1));
+  trainer.parametersOf(0);  // zeros
   io::Infeed infeed = regression::feed(context, kMicroBatch);
   trainer.run(infeed, 2);
   EXPECT_EQ(strategy.pod().time() - strategy.pod().collectiveTime(), SimulatedTime(2 * kCount * 2 * 4000));
+}
+
+TEST(PipelineTraining, StagesSeeTheLossScaleThatTheTrainerDividesBy) {
+  Context& context = Context::fromEnvironment();
+  PipelineProgram silent = program(ScheduleKind::kGrouped, nullptr);
+  silent.pipeline.outfeed_mask = {true};
+  const auto train = [&](const LossScale& scale) {
+    SingleStrategy strategy(context);
+    Trainer trainer(strategy, regression::parameters(), silent, sgd(0.05), {.loss_scale = scale});
+    trainer.initialise(3);
+    io::Infeed infeed = regression::feed(context, kMicroBatch);
+    EXPECT_EQ(trainer.run(infeed, 4).updates, 4U);
+    return weightsOf(trainer);
+  };
+  const std::vector<float> expected = train({});
+  // Powers of two round nothing.
+  EXPECT_THAT(train({.initial = 1024}), ::testing::ElementsAreArray(expected));
+  EXPECT_THAT(train({.initial = 64, .dynamic = true, .growth_interval = 2}),
+              ::testing::ElementsAreArray(expected));
+}
+
+TEST(PipelineTraining, EvaluatesAnyNumberOfMicroBatches) {
+  Context& context = Context::fromEnvironment();
+  SingleStrategy strategy(context);
+  io::Outfeed losses({.buffer_depth = 64});
+  Trainer trainer(strategy, regression::parameters(), program(ScheduleKind::kGrouped, &losses), sgd(0.1));
+  trainer.initialise(3);
+  constexpr std::uint64_t kSteps = regression::kSamples / kMicroBatch;
+  io::Infeed infeed = regression::feed(context, kMicroBatch);
+  for (const std::uint64_t left : {5U, 1U, 0U}) {
+    infeed.start({.step = kSteps - left});
+    EXPECT_EQ(trainer.evaluate(infeed).micro_batches, left);
+  }
+  EXPECT_EQ(losses.dequeue().get<float>("loss").size(), 6U);
+  infeed.start({.step = kSteps + 7});
+  EXPECT_EQ(trainer.evaluate(infeed).micro_batches, 0U);
+}
+
+// More micro-batches than the outfeed holds: steps are whole only if the replicas go side by side.
+TEST(PipelineTraining, SendsWholeStepsWhileItRuns) {
+  ThreadGroup group({.replicas_of_instance = {2}});
+  group.run([](Context& context) {
+    PopDistStrategy strategy(context);
+    io::Outfeed losses(
+        {.replicas = 2, .buffer_depth = 2, .enqueue_timeout = std::chrono::milliseconds(3000)});
+    Trainer trainer(strategy, regression::parameters(), program(ScheduleKind::kGrouped, &losses), sgd(0.1));
+    trainer.initialise(3);
+    io::Infeed infeed = regression::feed(context, kMicroBatch);
+    std::size_t values = 0;
+    std::atomic<bool> is_over{false};
+    std::thread reader([&] {
+      while (!is_over) {
+        try {
+          const Tensors some = losses.dequeue(std::chrono::milliseconds(10));
+          if (some.size() > 0) values += some.get<float>("loss").size();
+        } catch (const popdist_error&) {
+          std::this_thread::yield();  // nothing has come yet
+        }
+      }
+    });
+    EXPECT_EQ(errorCodeOf([&] { trainer.run(infeed, 2); }), std::nullopt);
+    is_over = true;
+    reader.join();
+    values += losses.dequeue().get<float>("loss").size();
+    EXPECT_EQ(values, 2U * kCount * 2);
+  });
+}
+
+TEST(PipelineTraining, RefusesTwoTimesOfAnUpdate) {
+  SingleStrategy strategy(Context::fromEnvironment());
+  PipelineProgram timed = program(ScheduleKind::kSequential, nullptr);
+  timed.times = SimulationOptions{.stages = {{.forward = SimulatedTime(1), .backward = SimulatedTime(3)}}};
+  const auto code = [&](const PipelineProgram& program, double flops) {
+    return errorCodeOf([&] {
+      Trainer(strategy, regression::parameters(), program, sgd(1), {.flops_per_micro_batch = flops});
+    });
+  };
+  EXPECT_EQ(code(timed, 0), std::nullopt);
+  EXPECT_EQ(code(timed, 1e6), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code(program(ScheduleKind::kSequential, nullptr), 1e6), std::nullopt);
 }
 
 TEST(PipelineTraining, RefusesAccumulationAndMetricsOfItsOwn) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "tests/testing/error_code_of.h"
@@ -53,6 +54,19 @@ TEST_F(ProgressReportTest, RewritesTheLineOfATerminal) {
     EXPECT_EQ(said, "\rupdate 5000/5000  loss 0.5  100000 samples/s  0 s left ") << "a blank over the rest";
   }
   EXPECT_EQ(said.back(), '\n');
+}
+
+TEST_F(ProgressReportTest, SaysNothingThatIsNotSo) {
+  ProgressReportOptions of_ten = options(true);
+  of_ten.updates = 10;
+  ProgressReport report(context, of_ten);
+  now += 1s;
+  report.add({.updates = 5, .names = {"loss"}, .sums = {0}});
+  EXPECT_EQ(said, "\rupdate 5/10  500 samples/s  1 s left") << "no micro-batch, no mean";
+  said.clear();
+  now += 1s;
+  report.add(progress(1000, -std::nan("")));
+  EXPECT_EQ(said, "\rupdate 1005  loss nan  100000 samples/s");
 }
 
 TEST_F(ProgressReportTest, WritesLinesOfJsonToALog) {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "popdist/denormals.hpp"
@@ -30,6 +32,9 @@ struct How {
   bool exactly = true;
   std::size_t micro_batch = 2;
   int accumulation = 2;
+  Optimizer optimizer = chain(clipByGlobalNorm(1), adam({.rate = warmup(4, 0.05)}));
+  GradientScale scale = GradientScale::kMeanOfReplicas;
+  Reduction reduction = Reduction::kSum;
 };
 
 class Resume : public ::testing::Test {
@@ -44,8 +49,9 @@ class Resume : public ::testing::Test {
       Trainer trainer(
           strategy, regression::parameters(),
           [](const MicroBatch& batch) { regression::addGradients(batch, 0.25F * batch.loss_scale); },
-          chain(clipByGlobalNorm(1), adam({.rate = warmup(4, 0.05)})),
-          {.accumulation = {.count = how.accumulation},
+          how.optimizer,
+          {.accumulation = {.count = how.accumulation, .reduction = how.reduction},
+           .gradient_scale = how.scale,
            .loss_scale = {.initial = 8, .dynamic = true, .growth_interval = 3},
            .replicas_per_optimizer_state = split.replicas_per_state,
            .metrics = {"loss"}});
@@ -86,6 +92,29 @@ TEST_F(Resume, RefusesAnotherBatchUnlessAsked) {
   EXPECT_EQ(code({{4}}, {.updates = 1, .accumulation = 1}), ErrorCode::kFailedPrecondition);
   EXPECT_EQ(code({{4}}, {.updates = 1, .micro_batch = 1}), ErrorCode::kFailedPrecondition);
   EXPECT_EQ(code({{2}}, {.updates = 1, .exactly = false}), std::nullopt);
+}
+
+TEST_F(Resume, RefusesOtherRulesUnlessAsked) {
+  run({{2}}, {.updates = 2, .save = true, .optimizer = momentum({.rate = 0.1})});
+  const auto code = [&](const How& how) { return errorCodeOf([&] { run({{2}}, how); }); };
+  for (const bool exactly : {true, false}) {
+    const std::optional<ErrorCode> refused =
+        exactly ? std::optional(ErrorCode::kFailedPrecondition) : std::nullopt;
+    const auto with = [&](Optimizer optimizer) {
+      return How{.updates = 1, .exactly = exactly, .optimizer = std::move(optimizer)};
+    };
+    EXPECT_EQ(code(with(momentum({.rate = 0.1}))), std::nullopt);
+    EXPECT_EQ(code(with(momentum({.rate = 0.1, .momentum = 0.5}))), refused);
+    EXPECT_EQ(code(with(momentum({.rate = 0.2}))), refused);
+    How other = with(momentum({.rate = 0.1}));
+    other.scale = GradientScale::kSum;
+    EXPECT_EQ(code(other), refused);
+    other.scale = GradientScale::kMeanOfReplicas;
+    other.reduction = Reduction::kMean;
+    EXPECT_EQ(code(other), refused);
+  }
+  EXPECT_EQ(code({.updates = 1, .optimizer = sgd(0.1)}), ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(code({.updates = 1, .optimizer = adam({})}), ErrorCode::kFailedPrecondition);
 }
 
 TEST_F(Resume, LeavesAloneWhatItRefusesToReplace) {

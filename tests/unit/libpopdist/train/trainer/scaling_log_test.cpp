@@ -112,6 +112,7 @@ TEST_F(ScalingLogTest, HasTheTimesOfAPod) {
     Trainer trainer(pods, regression::parameters(),
                     [](const MicroBatch& batch) { regression::addGradients(batch, 1); }, sgd(0.01),
                     {.metrics = {"loss"}});
+    trainer.parametersOf(0);  // zeros: initialise() is a collective, too
     io::Infeed infeed = regression::feed(of_thread, 2);
     trainer.run(infeed, 3);
     if (of_thread.instanceIndex() != 0) return;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <stdexcept>
 #include <vector>
 
 #include "popdist/trainer.hpp"
@@ -24,11 +26,18 @@ class TrainAndEvaluate : public ::testing::Test {
     double loss = 0;  ///< of the last evaluation
   };
 
+  /// The process dies when the evaluation after so many updates has begun, or has been told of.
+  enum class Dies { kNever, kInEvaluation, kInCall };
+
   Run run(std::uint64_t max_updates, std::uint64_t every) { return run(max_updates, every, directory); }
 
   Run run(std::uint64_t max_updates, std::uint64_t every, const pop::testing::TempDir& where) {
     Trainer trainer(strategy, regression::parameters(),
-                    [](const MicroBatch& batch) { regression::addGradients(batch, 0.125F); },
+                    [&](const MicroBatch& batch) {
+                      if (!batch.training && dies == Dies::kInEvaluation && batch.update == dies_at)
+                        throw std::runtime_error("killed");
+                      regression::addGradients(batch, 0.125F);
+                    },
                     adam({.rate = 0.05}), {.metrics = {"loss"}});
     io::Infeed training(regression::samples().batch(8).repeat());
     io::Infeed test(regression::samples().batch(8));
@@ -38,7 +47,9 @@ class TrainAndEvaluate : public ::testing::Test {
         trainAndEvaluate(trainer, checkpoints, {.infeed = &training, .max_updates = max_updates},
                          {.infeed = &test, .every_updates = every}, 7,
                          [&](std::uint64_t at, const Progress& trained, const Progress& evaluated) {
-                           EXPECT_GT(trained.updates, 0U);
+                           if (dies == Dies::kInCall && at == dies_at) throw std::runtime_error("killed");
+                           trained_updates += trained.updates;
+                           EXPECT_EQ(trained.sum("loss") > 0, trained.updates > 0);
                            EXPECT_EQ(evaluated.micro_batches, regression::kSamples / 8);
                            outcome.evaluated_at.push_back(at);
                            outcome.loss = evaluated.sum("loss");
@@ -46,6 +57,9 @@ class TrainAndEvaluate : public ::testing::Test {
     return outcome;
   }
 
+  Dies dies = Dies::kNever;
+  std::uint64_t dies_at = 0;
+  std::uint64_t trained_updates = 0;  // that calls were told of
   Context& context = Context::fromEnvironment();
   SingleStrategy strategy{context};
   pop::testing::TempDir directory;
@@ -64,6 +78,33 @@ TEST_F(TrainAndEvaluate, StopsAtItsUpdatesAndDoesNothingWhenStartedAgain) {
   EXPECT_THAT(further.evaluated_at, ElementsAre(30, 40));
   const pop::testing::TempDir another;
   EXPECT_EQ(further.loss, run(40, 10, another).loss);
+}
+
+TEST_F(TrainAndEvaluate, EvaluatesWhatDeathHasPrevented) {
+  dies = Dies::kInEvaluation;
+  dies_at = 10;
+  EXPECT_THROW(run(25, 10), std::runtime_error);
+  dies = Dies::kInCall;
+  dies_at = 25;
+  EXPECT_THROW(run(25, 10), std::runtime_error);
+  EXPECT_EQ(trained_updates, 10U) << "of the second";
+  dies = Dies::kNever;
+  const Run last = run(25, 10);
+  EXPECT_EQ(last.updates, 0U);
+  EXPECT_THAT(last.evaluated_at, ElementsAre(25));
+  EXPECT_THAT(run(25, 10).evaluated_at, ElementsAre());
+  const pop::testing::TempDir another;
+  EXPECT_EQ(last.loss, run(25, 10, another).loss);
+}
+
+TEST_F(TrainAndEvaluate, OwesWhateverATrainingBeforeHasEvaluated) {
+  run(10, 10);
+  std::filesystem::remove_all(directory / "step-000010");
+  dies = Dies::kInEvaluation;
+  dies_at = 10;
+  EXPECT_THROW(run(10, 10), std::runtime_error);
+  dies = Dies::kNever;
+  EXPECT_THAT(run(10, 10).evaluated_at, ElementsAre(10));
 }
 
 TEST_F(TrainAndEvaluate, RefusesWhatMakesNoSense) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <stdexcept>
 #include <vector>
 
@@ -69,6 +70,7 @@ TEST_F(TrainerTest, LearnsTheFunction) {
 
 TEST_F(TrainerTest, SaysWhereTheInfeedEnds) {
   Trainer trainer = make({.accumulation = {.count = 5}, .metrics = {"loss"}});
+  trainer.initialise(1);
   io::Infeed infeed = regression::feed(context, 8);
   EXPECT_EQ(errorCodeOf([&] { trainer.run(infeed, 3); }), ErrorCode::kOutOfRange);
 }
@@ -98,6 +100,7 @@ TEST_F(TrainerTest, HearsOfGradientsOnceEach) {
         batch.ready(0);
       },
       sgd(1));
+  trainer.initialise(1);
   io::Infeed infeed = regression::feed(context, 8);
   EXPECT_EQ(errorCodeOf([&] { trainer.run(infeed, 1); }), ErrorCode::kFailedPrecondition);
 }
@@ -106,12 +109,14 @@ TEST_F(TrainerTest, PassesOnWhatTheStepThrows) {
   Trainer trainer(
       strategy, regression::parameters(),
       [](const MicroBatch&) { throw std::runtime_error("no such label"); }, sgd(1));
+  trainer.initialise(1);
   io::Infeed infeed = regression::feed(context, 8);
   EXPECT_THROW(trainer.run(infeed, 1), std::runtime_error);
 }
 
 TEST_F(TrainerTest, SaysWhereTheTimeWent) {
   Trainer trainer = make({.metrics = {"loss"}});
+  trainer.initialise(1);
   io::Infeed infeed = regression::feed(context, 8);
   const Times times = trainer.run(infeed, 5).seconds;
   EXPECT_GT(times.input, 0);
@@ -123,9 +128,70 @@ TEST_F(TrainerTest, SaysWhereTheTimeWent) {
 
 TEST_F(TrainerTest, NamesMetricsThatThereAre) {
   Trainer trainer = make({.metrics = {"loss"}});
+  trainer.initialise(1);
   io::Infeed infeed = regression::feed(context, 8);
   const Progress progress = trainer.run(infeed, 1);
   EXPECT_EQ(errorCodeOf([&] { progress.sum("accuracy"); }), ErrorCode::kNotFound);
+}
+
+TEST_F(TrainerTest, WantsItsParametersToHaveValues) {
+  io::Infeed infeed = regression::feed(context, 8);
+  Trainer trainer = make({.metrics = {"loss"}});
+  EXPECT_EQ(errorCodeOf([&] { trainer.run(infeed, 1); }), ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(errorCodeOf([&] { trainer.evaluate(infeed); }), ErrorCode::kFailedPrecondition);
+  trainer.parametersOf(0).get<float>("w")[0] = 1;  // by hand
+  EXPECT_EQ(trainer.run(infeed, 1).updates, 1U);
+}
+
+TEST_F(TrainerTest, CanOnlyBeAskedForParametersAfterARunThatHasFailed) {
+  bool fails = true;
+  Trainer trainer(strategy, regression::parameters(),
+                  [&](const MicroBatch& batch) {
+                    if (fails) throw std::runtime_error("no such label");
+                    regression::addGradients(batch, 1);
+                  },
+                  sgd(0.01), {.metrics = {"loss"}});
+  trainer.initialise(1);
+  io::Infeed infeed = regression::feed(context, 8);
+  EXPECT_THROW(trainer.run(infeed, 1), std::runtime_error);
+  fails = false;
+  EXPECT_EQ(errorCodeOf([&] { trainer.run(infeed, 1); }), ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(errorCodeOf([&] { trainer.evaluate(infeed); }), ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(errorCodeOf([&] { trainer.initialise(1); }), ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(trainer.parameters().get<float>("b")[0], 0.25F);
+}
+
+TEST_F(TrainerTest, RefusesAnInfeedOfOtherReplicas) {
+  Trainer trainer = make({.metrics = {"loss"}});
+  trainer.initialise(1);
+  io::Infeed two(regression::samples().batch(4), {.replicas = 2});
+  EXPECT_EQ(errorCodeOf([&] { trainer.run(two, 1); }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(errorCodeOf([&] { trainer.evaluate(two); }), ErrorCode::kInvalidArgument);
+  io::Infeed one = regression::feed(context, 8);
+  EXPECT_EQ(trainer.run(one, 1).updates, 1U) << "nothing had begun";
+}
+
+TEST_F(TrainerTest, RefusesARateThatIsNoneAtTheUpdateThatWouldUseIt) {
+  const LearningRate rate([](std::uint64_t done) { return done < 2 ? 0.01 : std::nan(""); });
+  Trainer trainer = make({.metrics = {"loss"}}, sgd(rate));
+  trainer.initialise(1);
+  io::Infeed infeed = regression::feed(context, 8);
+  trainer.run(infeed, 2);
+  EXPECT_EQ(errorCodeOf([&] { trainer.run(infeed, 1); }), ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(std::isfinite(trainer.parameters().get<float>("w")[0]));
+}
+
+TEST_F(TrainerTest, RefusesNumbersThatAreNone) {
+  Trainer trainer = make({.accumulation = {.count = 4}, .metrics = {"loss"}});
+  trainer.initialise(1);
+  io::Infeed infeed = regression::feed(context, 8);
+  const Progress nothing = trainer.run(infeed, 0);
+  EXPECT_TRUE(std::isnan(nothing.meanOfMicroBatches("loss")));
+  EXPECT_EQ(trainer.samplesPerUpdate(8), 32);
+  EXPECT_EQ(errorCodeOf([&] { trainer.samplesPerUpdate(1 << 30); }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(errorCodeOf([&] { trainer.parametersOf(7); }), ErrorCode::kOutOfRange);
+  EXPECT_EQ(errorCodeOf([&] { trainer.parametersOf(-1); }), ErrorCode::kOutOfRange);
+  EXPECT_EQ(errorCodeOf([&] { make({.metrics = {"loss", "loss"}}); }), ErrorCode::kInvalidArgument);
 }
 
 /// Of a Pod's clock, after `updates` updates of adam on 2 replicas with 2 micro-batches each.

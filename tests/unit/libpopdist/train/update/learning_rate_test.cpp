@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <functional>
+#include <limits>
+
 #include "tests/testing/error_code_of.h"
 
 namespace popdist::train {
@@ -41,6 +45,18 @@ TEST(LearningRate, ChangesAtNumbersOfUpdates) {
   EXPECT_EQ(rate.at(10), 0.1);
   EXPECT_EQ(rate.at(19), 0.1);
   EXPECT_EQ(rate.at(20), 0.01);
+}
+
+TEST(LearningRate, RefusesWhatIsNoRate) {
+  for (const double bad : {-0.1, std::nan(""), std::numeric_limits<double>::infinity(), 1e300}) {
+    EXPECT_EQ(errorCodeOf([&] { LearningRate{bad}; }), ErrorCode::kInvalidArgument) << bad;
+    EXPECT_EQ(errorCodeOf([&] { linearToZero(bad, 5); }), ErrorCode::kInvalidArgument) << bad;
+    EXPECT_EQ(errorCodeOf([&] { cosine(bad, 5); }), ErrorCode::kInvalidArgument) << bad;
+    EXPECT_EQ(errorCodeOf([&] { cosine(1, 5, bad); }), ErrorCode::kInvalidArgument) << bad;
+    EXPECT_EQ(errorCodeOf([&] { piecewise(1, {{5, bad}}); }), ErrorCode::kInvalidArgument) << bad;
+  }
+  EXPECT_EQ(errorCodeOf([] { LearningRate(std::function<double(std::uint64_t)>()); }),
+            ErrorCode::kInvalidArgument);
 }
 
 TEST(LearningRate, RefusesNoUpdatesAndNumbersThatDoNotGrow) {

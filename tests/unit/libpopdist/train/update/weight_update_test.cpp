@@ -31,6 +31,18 @@ Optimizer everything() {
   return chain(clipByGlobalNorm(10), lamb({.rate = 0.01, .weight_decay = 0.1}));
 }
 
+TEST(WeightUpdate, RefusesTransformsThatCannotWork) {
+  const auto code = [](Optimizer optimizer) {
+    return errorCodeOf([&] { WeightUpdate(Context::fromEnvironment(), kModel, kModel, optimizer); });
+  };
+  const auto nothing = [](const Block&) {};
+  const Transform keeps{.name = "mine", .state = {"m"}, .apply = nothing};
+  EXPECT_EQ(code({{keeps}}), std::nullopt);
+  EXPECT_EQ(code({{{.name = "mine"}}}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code({{keeps, keeps}}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code({{{.name = "mine", .state = {"m", "m"}, .apply = nothing}}}), ErrorCode::kInvalidArgument);
+}
+
 void set(FlatTensors& tensors, int what) {
   int at = 0;
   for (const FlatTensors::Run& run : tensors.runs()) {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether all instances have been given the same: where they have not, their weights would part and nobody
+// would hear of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "popdist/context.hpp"
+
+namespace popdist::train {
+
+/// Something that is the same on all instances, or should be.
+struct Fact {
+  std::string name;
+  std::string text;
+  std::string advice = "give all instances the same";
+};
+using Facts = std::vector<Fact>;
+
+/// Collective: lists of the same names in the same order. Costs an all-reduce of 16 bytes. Throws
+/// popdist_error kFailedPrecondition, on all instances, with the first fact that differs, the first two
+/// instances that differ in it and what they have.
+void requireSame(Context& context, const Facts& facts, const char* function);
+
+}  // namespace popdist::train

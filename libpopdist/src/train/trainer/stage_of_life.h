@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trainer can be asked for: before its parameters have values, after, and after a run that has failed.
+#pragma once
+
+#include "libpopdist/src/tensor/error_edge.h"
+
+namespace popdist::train {
+
+class StageOfLife {
+ public:
+  /// While it lives, a run goes on. Where it is not told to be done(), that run has failed.
+  class Run {
+   public:
+    explicit Run(StageOfLife& life) : life_(life) { life_.failed_ = true; }
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+    void done() { life_.failed_ = false; }
+
+   private:
+    StageOfLife& life_;
+  };
+
+  void haveValues() { has_values_ = true; }
+
+  /// Throws popdist_error kFailedPrecondition after a run that has failed.
+  void check(const char* function) const {
+    if (failed_)
+      throwIfError(
+          pop::failedPrecondition("an earlier Trainer.run has failed, so that only the parameters can "
+                                  "be asked for: make a new Trainer, which resumes from a checkpoint"),
+          function);
+  }
+  /// Where there are no parameters yet, too.
+  void checkValues(const char* function) const {
+    check(function);
+    if (!has_values_)
+      throwIfError(pop::failedPrecondition("the parameters have no values: call initialise(), resume() or "
+                                           "load() first, or set them by parametersOf()"),
+                   function);
+  }
+
+ private:
+  bool has_values_ = false;
+  bool failed_ = false;
+};
+
+}  // namespace popdist::train
