@@ -53,7 +53,7 @@ class CharTransformerExample : public ::testing::Test {
     const Outcome outcome = train(instances, options);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_NE(outcome.out.find("update 4/4: "), std::string::npos) << outcome.out;
-    EXPECT_NE(outcome.out.find("\n[0] The "), std::string::npos) << "no sample: " << outcome.out;
+    EXPECT_NE(outcome.out.find("The "), std::string::npos) << "no sample: " << outcome.out;
     return readAll(model);
   }
 

@@ -24,6 +24,11 @@ std::string line(const std::string& what, const std::string& in_processor, const
          streaming + '\n';
 }
 
+std::string shortTime(double seconds) {
+  const bool is_short = seconds < 1e-4;
+  return pop::numberText(std::round(seconds * (is_short ? 1e7 : 1e4)) / 10) + (is_short ? " us" : " ms");
+}
+
 }  // namespace
 
 MemoryPlan planMemory(const Parameters& parameters, const Optimizer& optimizer,
@@ -71,8 +76,8 @@ std::string MemoryPlan::text() const {
         "the host keeps parameters and the optimizer's state, once for an instance: " + pop::sizeText(host) +
         '\n';
   if (streamed_per_update > 0)
-    text += "an update streams " + pop::sizeText(streamed_per_update) + ", some " +
-            pop::numberText(std::round(streaming_s * 1e4) / 10) + " ms\n";
+    text +=
+        "an update streams " + pop::sizeText(streamed_per_update) + ", some " + shortTime(streaming_s) + '\n';
   return text;
 }
 
