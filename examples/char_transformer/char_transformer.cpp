@@ -8,14 +8,10 @@
 // The weights are the same, to the bit, for every schedule, with and without recomputation, and for every
 // split of the replicas over instances. At the end the model writes.
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <exception>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <popdist/popdist.hpp>
 #include <stdexcept>
@@ -23,6 +19,7 @@
 #include <utility>
 
 #include "model.h"
+#include "model_file.h"
 #include "options.h"
 #include "text.h"
 #include "writer.h"
@@ -67,7 +64,7 @@ class Training {
                                                         windows() / options.micro_batch)}),
         trainer_(strategy_, model_.parameters(), program(), optimizer(),
                  {.replicas_per_optimizer_state = strategy_.numReplicas()}) {
-    if (isFirst() && !options.output_model.empty()) openFile();
+    if (isFirst() && !options.output_model.empty()) file_.emplace(options.output_model);
     if (!options.checkpoints.empty())
       checkpoints_.emplace(context, train::CheckpointOptions{.directory = options.checkpoints});
     if (!checkpoints_ || !trainer_.resume(*checkpoints_, training_)) trainer_.initialise(options.seed);
@@ -90,7 +87,7 @@ class Training {
     }
     if (checkpoints_) checkpoints_->wait();
     if (!isFirst()) return;
-    if (!options_.output_model.empty()) save();
+    if (file_) save();
     if (options_.writer.count > 0) writeSample();
   }
 
@@ -184,29 +181,11 @@ class Training {
     std::printf("\n%s%s\n", text_.bytesOf(beginning).c_str(), text_.bytesOf(text).c_str());
   }
 
-  /// The parameters as little-endian floats. Written beside the target first: a reader never sees half a
-  /// model.
+  /// The parameters as little-endian floats.
   void save() {
     const popdist::ConstTensorRefs parameters = trainer_.parameters();
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      const auto bytes = parameters.bytes(i);
-      file_.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    }
-    file_.close();
-    if (!file_) throw std::runtime_error("cannot write " + partialFile());
-    std::filesystem::rename(partialFile(), options_.output_model);
-  }
-  std::string partialFile() const { return options_.output_model + ".partial"; }
-
-  /// Before the training: nobody wants to hear after hours that there is no such directory.
-  void openFile() {
-    if (std::filesystem::is_directory(options_.output_model))
-      throw std::runtime_error("--output-model " + options_.output_model +
-                               " is a directory: name a file in it");
-    file_.open(partialFile(), std::ios::binary);
-    if (!file_)
-      throw std::runtime_error("cannot create " + partialFile() +
-                               ", which becomes the --output-model: " + std::strerror(errno));
+    for (std::size_t i = 0; i < parameters.size(); ++i) file_->write(parameters.bytes(i));
+    file_->finish();
   }
 
   popdist::Context& context_;
@@ -218,7 +197,7 @@ class Training {
   io::Outfeed outfeed_;
   train::Trainer trainer_;
   std::optional<train::Checkpoints> checkpoints_;
-  std::ofstream file_;  // of the model
+  std::optional<ModelFile> file_;  // of the model
 };
 
 }  // namespace

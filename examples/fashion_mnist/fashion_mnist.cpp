@@ -8,13 +8,9 @@
 // weights do not depend on how the replicas are split over instances, to the bit. They do depend on the
 // instruction set. With --checkpoints a training that was killed goes on where it was, and a process that
 // TF_CONFIG calls an evaluator tests what it saves.
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <exception>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <popdist/popdist.hpp>
@@ -25,6 +21,7 @@
 #include "data.h"
 #include "evaluator.h"
 #include "isa.h"
+#include "model_file.h"
 #include "options.h"
 
 namespace {
@@ -44,7 +41,7 @@ class Training {
         test_(context, options),
         trainer_(*strategy_, classifier_.parameters(), classifier_.step(), optimizer(),
                  classifier_.trainerOptions()) {
-    if (isFirstInstance() && !options.output_model.empty()) openModel();
+    if (isFirstInstance() && !options.output_model.empty()) model_.emplace(options.output_model);
     if (test_.image != image_) throw std::runtime_error("training and test images differ in size");
     if (!options.checkpoints.empty())
       checkpoints_.emplace(context, train::CheckpointOptions{.directory = options.checkpoints});
@@ -65,7 +62,7 @@ class Training {
       if (checkpoints_) trainer_.save(*checkpoints_, training_);
     }
     if (checkpoints_) checkpoints_->wait();
-    if (isFirstInstance() && !options_.output_model.empty()) save();
+    if (model_) save();
   }
 
  private:
@@ -146,29 +143,11 @@ class Training {
     std::fflush(stdout);
   }
 
-  /// The parameters as little-endian floats. Written beside the target first: a reader never sees half a
-  /// model.
+  /// The parameters as little-endian floats.
   void save() {
     const popdist::ConstTensorRefs parameters = trainer_.parameters();
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      const auto bytes = parameters.bytes(i);
-      model_.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    }
-    model_.close();
-    if (!model_) throw std::runtime_error("cannot write " + partialModel());
-    std::filesystem::rename(partialModel(), options_.output_model);
-  }
-  std::string partialModel() const { return options_.output_model + ".partial"; }
-
-  /// Before the training: nobody wants to hear after hours that there is no such directory.
-  void openModel() {
-    if (std::filesystem::is_directory(options_.output_model))
-      throw std::runtime_error("--output-model " + options_.output_model +
-                               " is a directory: name a file in it");
-    model_.open(partialModel(), std::ios::binary);
-    if (!model_)
-      throw std::runtime_error("cannot create " + partialModel() +
-                               ", which becomes the --output-model: " + std::strerror(errno));
+    for (std::size_t i = 0; i < parameters.size(); ++i) model_->write(parameters.bytes(i));
+    model_->finish();
   }
 
   popdist::Context& context_;
@@ -182,7 +161,7 @@ class Training {
   TestSet test_;
   train::Trainer trainer_;
   std::optional<train::Checkpoints> checkpoints_;
-  std::ofstream model_;
+  std::optional<ModelFile> model_;
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ struct FollowSpec {
   std::function<bool(const Position&)> is_last;
   /// How long to wait for the first checkpoint, and for each next one: training, its restarts included, takes
   /// less between two.
-  std::chrono::milliseconds patience = std::chrono::hours(1);
+  std::chrono::milliseconds timeout = std::chrono::hours(1);
 };
 
 using Evaluated = std::function<void(const Position& at, const Progress& evaluated)>;
@@ -39,7 +39,7 @@ using Evaluated = std::function<void(const Position& at, const Progress& evaluat
 /// replicas, and its optimizer is not used: sgd(0) needs no memory. Calls `evaluated` after each. Returns the
 /// number of evaluations. Throws popdist_error kInvalidArgument (no infeed, or no is_last),
 /// kFailedPrecondition in a job of several instances, kDeadlineExceeded naming the newest checkpoint when
-/// `patience` is over, and as Checkpoint::load and Trainer::evaluate. From: Estimator's evaluator.
+/// `timeout` is over, and as Checkpoint::load and Trainer::evaluate. From: Estimator's evaluator.
 std::uint64_t evaluateBeside(Trainer& trainer, const FollowSpec& spec, const Evaluated& evaluated = {});
 
 /// Evaluates all checkpoints that `directory` has, in order of their steps, for a training that has ended;

@@ -23,8 +23,8 @@ pop::Status noneInTime(const FollowSpec& spec, std::optional<std::uint64_t> newe
   return {pop::Code::kDeadlineExceeded,
           (newest ? "no checkpoint after that of step " + std::to_string(*newest) : "no checkpoint") +
               " has come into " + pop::inQuotes(spec.directory.string()) + " within " +
-              pop::secondsText(spec.patience) + " s" +
-              ": the training has stopped before its last one, or FollowSpec::patience is too short"};
+              pop::secondsText(spec.timeout) + " s" +
+              ": the training has stopped before its last one, or FollowSpec::timeout is too short"};
 }
 
 void evaluate(Trainer& trainer, const Checkpoint& checkpoint, io::Infeed& infeed,
@@ -42,7 +42,7 @@ std::uint64_t evaluateBeside(Trainer& trainer, const FollowSpec& spec, const Eva
   throwIfError(check(spec, trainer.instances()), kFunction);
   std::optional<std::uint64_t> newest;
   for (std::uint64_t evaluations = 1;; ++evaluations) {
-    const auto checkpoint = Checkpoint::waitForNewer(spec.directory, newest, spec.patience);
+    const auto checkpoint = Checkpoint::waitForNewer(spec.directory, newest, spec.timeout);
     if (!checkpoint) throwIfError(noneInTime(spec, newest), kFunction);
     newest = checkpoint->position().step;
     evaluate(trainer, *checkpoint, *spec.infeed, evaluated);

@@ -137,7 +137,7 @@ TEST_F(EvaluatorTest, LosesItsPatienceWithATrainingThatHasStopped) {
     const FollowSpec spec{.directory = directory.path(),
                           .infeed = &test,
                           .is_last = [](const Position&) { return false; },
-                          .patience = std::chrono::milliseconds(1)};
+                          .timeout = std::chrono::milliseconds(1)};
     EXPECT_EQ(errorCodeOf([&] { evaluateBeside(trainer, spec, record()); }), ErrorCode::kDeadlineExceeded);
   });
   EXPECT_THAT(steps, ElementsAre(kUpdates));
