@@ -56,7 +56,7 @@ TEST(SecurityPage, NamesTestsThatExist) {
 }
 
 TEST(TrainingRowsPage, NamesTestsThatExist) {
-  expectTested("training_rows.md", 115);
+  expectTested("training_rows.md", 155);
 }
 
 TEST(ClusterFailuresPage, NamesTestsThatExist) {
