@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "popdist/cxx20.hpp"
+
 namespace popdist::train {
 
 enum class Offload : std::uint8_t {

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <string_view>
 
+#include "popdist/cxx20.hpp"
+
 namespace popdist {
 
 /// From its construction to the end of its scope this thread does `name`: a bar on the thread's track in the

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "popdist/cxx20.hpp"
+
 namespace popdist::train {
 
 struct StateSharing {
