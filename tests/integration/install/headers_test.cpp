@@ -19,7 +19,7 @@ class InstalledHeaders : public ::testing::Test {
     return installed_.failure({"sh", "-c",
                                "echo \"#include \\\"popdist/$1\\\"\" | "
                                "LC_ALL=C " COMPILER
-                               " -std=$2 -fsyntax-only -I \"$3/include\" -x c++ - 2>&1 | "
+                               " -std=$2 -fsyntax-only -Wfatal-errors -I \"$3/include\" -x c++ - 2>&1 | "
                                "{ ! grep -m 1 error: >&2; }",
                                "sh", header, standard, installed_.prefix()});
   }
