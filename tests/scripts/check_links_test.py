@@ -15,10 +15,13 @@ BROKEN = [
     ("docs/a.md", "[one](spec/b.md#one)\n", "spec/b.md#one has no heading '#one'"),
     ("docs/guide/a.md", "[b](../spec/b.md)\n", "docs/guide/a.md:1: ../spec/b.md is not installed"),
     ("docs/reference/a.md", "[b](../../common/b.h)\n", "../../common/b.h is not installed"),
+    ("docs/adr/0001-a.md", "", "docs/adr/0001-a.md:1: is not in the list of docs/README.md"),
     ("common/a.cpp", "\n// see docs/spec/none.md.\n", "common/a.cpp:2: docs/spec/none.md does not exist"),
 ]
 
 WORKING = [
+    ("docs/README.md", "[0001](adr/0001-a.md)\n"),
+    ("docs/adr/0001-a.md", "# 0001\n"),
     ("README.md", "[guide](docs/guide/a.md#first-steps), [spec](docs/spec/b.md), [web](https://example.org/none)\n"),
     ("docs/guide/a.md", "# First `steps`\n[here](#first-steps) [b](b.md) [readme](../../README.md)\n"),
     ("docs/guide/b.md", "## Two, and three\n[c](../reference/c.md) [two](#two-and-three)\n"),
