@@ -28,15 +28,18 @@ Transformer::Transformer(const TransformerShape& shape, Isa isa) : shape_(shape)
                              std::to_string(kStages) + " stages");
   useInstructionSet(isa);
   const std::size_t width = shape.width;
-  table_ = parameters_.add("embedding.characters", {shape.characters, width}, train::normal(0, kEmbeddingSpread));
-  positions_ = parameters_.add("embedding.positions", {shape.context, width}, train::normal(0, kEmbeddingSpread));
+  table_ =
+      parameters_.add("embedding.characters", {shape.characters, width}, train::normal(0, kEmbeddingSpread));
+  positions_ =
+      parameters_.add("embedding.positions", {shape.context, width}, train::normal(0, kEmbeddingSpread));
   const double residual = kEmbeddingSpread / std::sqrt(2.0 * static_cast<double>(shape.blocks));
   for (std::size_t i = 0; i < shape.blocks; ++i)
     blocks_.emplace_back("block" + std::to_string(i), width, residual, parameters_);
   norm_ = {parameters_.add("head.norm.gain", {width}, train::constant(1)),
            parameters_.add("head.norm.bias", {width})};
-  head_ = shape.tied ? table_
-                     : parameters_.add("head.weight", {shape.characters, width}, train::normal(0, kEmbeddingSpread));
+  head_ = shape.tied
+              ? table_
+              : parameters_.add("head.weight", {shape.characters, width}, train::normal(0, kEmbeddingSpread));
 }
 
 AttentionShape Transformer::attentionShape(std::size_t samples) const {

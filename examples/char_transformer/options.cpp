@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.h"
 
-#include <getopt.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <map>
 #include <string>
-#include <vector>
+
+#include "choices.h"
+#include "command_line.h"
 
 namespace {
 
@@ -44,137 +40,68 @@ constexpr const char* kHelp =
     "N is a whole number from 1 to 1000000, that of --seed, --sample and --warmup from 0; X is from 0 to "
     "100.\n";
 
-[[noreturn]] void mistake(const std::string& message) {
-  std::fprintf(stderr, "char_transformer: %s (see --help)\n", message.c_str());
-  std::exit(2);
+void addModel(CommandLine& line, TransformerOptions& options) {
+  line.whole("blocks", options.model.blocks)
+      .whole("width", options.model.width)
+      .whole("heads", options.model.heads)
+      .whole("context", options.model.context)
+      .whole("micro-batch", options.micro_batch)
+      .whole("accumulation", options.accumulation)
+      .flag("tied", options.model.tied)
+      .flag("recompute", options.recompute)
+      .choice("recompute-mode", "whole or segments", [&options](const std::string& name) {
+        options.recompute = true;
+        options.recompute_mode = name == "whole" ? train::RecomputeMode::kThenBackpropagate
+                                                 : train::RecomputeMode::kAndBackpropagateInterleaved;
+        return name == "whole" || name == "segments";
+      });
+  addSchedule(line, options.schedule);
+  addIsa(line, options.isa);
 }
 
-std::size_t number(const std::string& option, const char* text, long least = 1) {
-  constexpr long kMost = 1'000'000;
-  char* end = nullptr;
-  const long value = std::strtol(text, &end, 10);
-  if (*text == '\0' || *end != '\0' || value < least || value > kMost)
-    mistake("--" + option + ": '" + text + "' is not a whole number from " + std::to_string(least) + " to " +
-            std::to_string(kMost));
-  return static_cast<std::size_t>(value);
-}
-
-double fraction(const std::string& option, const char* text) {
-  char* end = nullptr;
-  const double value = std::strtod(text, &end);
-  if (*text == '\0' || *end != '\0' || !(value >= 0 && value <= 100))
-    mistake("--" + option + ": '" + text + "' is not a number from 0 to 100");
-  return value;
-}
-
-train::ScheduleKind scheduleNamed(const std::string& name) {
-  if (name == "grouped") return train::ScheduleKind::kGrouped;
-  if (name == "interleaved") return train::ScheduleKind::kInterleaved;
-  if (name == "sequential") return train::ScheduleKind::kSequential;
-  mistake("--schedule: '" + name + "' is not grouped, interleaved or sequential");
-}
-
-train::RecomputeMode modeNamed(const std::string& name) {
-  if (name == "whole") return train::RecomputeMode::kThenBackpropagate;
-  if (name == "segments") return train::RecomputeMode::kAndBackpropagateInterleaved;
-  mistake("--recompute-mode: '" + name + "' is not whole or segments");
-}
-
-Isa instructionSet(const std::string& name) {
-  const std::optional<Isa> isa = isaNamed(name);
-  if (!isa) mistake("--isa: '" + name + "' is not baseline, avx2 or avx512");
-  if (*isa > bestIsa()) mistake("--isa: this CPU has no " + name + ", only " + nameOf(bestIsa()));
-  return *isa;
-}
-
-struct Setting {
-  bool has_value = true;
-  std::function<void(const char* value)> set;
-};
-using Settings = std::map<std::string, Setting>;
-
-void addModel(Settings& settings, TransformerOptions& options) {
-  const auto count = [&](const std::string& name, std::size_t& to) {
-    settings[name] = {true, [name, &to](const char* text) { to = number(name, text); }};
+void addTraining(CommandLine& line, TransformerOptions& options) {
+  const auto real = [&line](const char* name, double& to) {
+    line.fraction(name, 100, [&to](double given) { to = given; });
   };
-  count("blocks", options.model.blocks);
-  count("width", options.model.width);
-  count("heads", options.model.heads);
-  count("context", options.model.context);
-  count("micro-batch", options.micro_batch);
-  count("accumulation", options.accumulation);
-  settings["tied"] = {false, [&](const char*) { options.model.tied = true; }};
-  settings["recompute"] = {false, [&](const char*) { options.recompute = true; }};
-  settings["schedule"] = {true, [&](const char* text) { options.schedule = scheduleNamed(text); }};
-  settings["recompute-mode"] = {true, [&](const char* text) {
-                                  options.recompute = true;
-                                  options.recompute_mode = modeNamed(text);
-                                }};
-  settings["isa"] = {true, [&](const char* text) { options.isa = instructionSet(text); }};
-}
-
-void addTraining(Settings& settings, TransformerOptions& options) {
-  const auto count = [&](const std::string& name, std::uint64_t& to, long least) {
-    settings[name] = {true, [name, &to, least](const char* text) { to = number(name, text, least); }};
-  };
-  const auto real = [&](const std::string& name, double& to) {
-    settings[name] = {true, [name, &to](const char* text) { to = fraction(name, text); }};
-  };
-  const auto words = [&](const std::string& name, std::string& to) {
-    settings[name] = {true, [&to](const char* text) { to = text; }};
-  };
-  count("updates", options.updates, 1);
-  count("report", options.report, 1);
-  count("warmup", options.warmup, 0);
-  count("seed", options.seed, 0);
-  settings["sample"] = {true, [&](const char* text) { options.writer.count = number("sample", text, 0); }};
   real("rate", options.rate);
   real("weight-decay", options.weight_decay);
   real("clip", options.clip);
   real("temperature", options.writer.temperature);
-  words("text", options.text);
-  words("checkpoints", options.checkpoints);
-  words("output-model", options.output_model);
-  words("svg", options.svg);
-  words("prompt", options.beginning);
+  line.whole("updates", options.updates)
+      .whole("report", options.report)
+      .whole("warmup", options.warmup, 0)
+      .whole("seed", options.seed, 0)
+      .whole("sample", options.writer.count, 0)
+      .text("text", options.text)
+      .text("checkpoints", options.checkpoints)
+      .text("output-model", options.output_model)
+      .text("svg", options.svg)
+      .text("prompt", options.beginning);
 }
 
-void check(const TransformerOptions& options) {
+void check(const CommandLine& line, const TransformerOptions& options) {
   if (options.model.blocks < Transformer::kStages)
-    mistake("--blocks: " + std::to_string(options.model.blocks) + " are fewer than the " +
-            std::to_string(Transformer::kStages) + " stages");
+    line.mistake("--blocks: " + std::to_string(options.model.blocks) + " are fewer than the " +
+                 std::to_string(Transformer::kStages) + " stages");
   if (options.model.width % options.model.heads != 0)
-    mistake("--width: " + std::to_string(options.model.width) + " is not a multiple of --heads " +
-            std::to_string(options.model.heads));
-  if (options.clip <= 0) mistake("--clip: the largest norm is above 0");
-  if (options.beginning.empty()) mistake("--prompt: at least one character");
+    line.mistake("--width: " + std::to_string(options.model.width) + " is not a multiple of --heads " +
+                 std::to_string(options.model.heads));
+  if (options.clip <= 0) line.mistake("--clip: the largest norm is above 0");
+  if (options.beginning.empty()) line.mistake("--prompt: at least one character");
   if (options.warmup >= options.updates)
-    mistake("--warmup: " + std::to_string(options.warmup) + " is not below --updates " +
-            std::to_string(options.updates));
+    line.mistake("--warmup: " + std::to_string(options.warmup) + " is not below --updates " +
+                 std::to_string(options.updates));
 }
 
 }  // namespace
 
 TransformerOptions parseOptions(int argc, char** argv) {
   TransformerOptions options;
-  Settings settings;
-  addModel(settings, options);
-  addTraining(settings, options);
-  settings["help"] = {false, [](const char*) {
-                        std::fputs(kHelp, stdout);
-                        std::exit(0);
-                      }};
-  std::vector<option> known;
-  for (const auto& [name, setting] : settings)
-    known.push_back({name.c_str(), setting.has_value ? required_argument : no_argument, nullptr, 0});
-  known.push_back({nullptr, 0, nullptr, 0});
-  int at = 0;
-  for (int found = 0; (found = getopt_long(argc, argv, "", known.data(), &at)) != -1;) {
-    if (found != 0) std::exit(2);  // getopt_long has said why
-    settings[known[static_cast<std::size_t>(at)].name].set(optarg);
-  }
-  if (optind < argc) mistake(std::string("unexpected argument '") + argv[optind] + "'");
-  check(options);
+  CommandLine line("char_transformer", kHelp);
+  addModel(line, options);
+  addTraining(line, options);
+  line.parse(argc, argv);
+  check(line, options);
   options.writer.seed = options.seed;
   return options;
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "choices.h"
 #include "command_line.h"
 
 namespace {
@@ -29,7 +30,6 @@ constexpr const char* kHelp =
 
 TrainingOptions parseOptions(int argc, char** argv) {
   TrainingOptions options;
-  int seed = static_cast<int>(options.seed);
   CommandLine line("fashion_mnist", kHelp);
   line.text("data", options.data)
       .text("output-model", options.output_model)
@@ -39,28 +39,20 @@ TrainingOptions parseOptions(int argc, char** argv) {
       .whole("epochs", options.epochs)
       .whole("micro-batch", options.micro_batch)
       .whole("accumulation", options.accumulation)
-      .whole("seed", seed, 0)
-      .fraction("learning-rate", [&](float rate) { options.learning_rate = rate; })
-      .fraction("momentum", [&](float momentum) { options.momentum = momentum; })
+      .whole("seed", options.seed, 0)
+      .fraction("learning-rate", 10, [&](double rate) { options.learning_rate = static_cast<float>(rate); })
+      .fraction("momentum", 10, [&](double momentum) { options.momentum = static_cast<float>(momentum); })
       .choice("optimizer", "momentum or adam",
               [&](const std::string& name) {
                 options.adam = name == "adam";
                 return options.adam || name == "momentum";
               })
-      .choice("model", "mlp, cnn or small-cnn",
-              [&](const std::string& name) {
-                const std::optional<NetworkShape> shape = networkNamed(name);
-                if (shape) options.model = *shape;
-                return shape.has_value();
-              })
-      .choice("isa", "baseline, avx2 or avx512", [&](const std::string& name) {
-        options.isa = isaNamed(name);
-        return options.isa.has_value();
+      .choice("model", "mlp, cnn or small-cnn", [&](const std::string& name) {
+        const std::optional<NetworkShape> shape = networkNamed(name);
+        if (shape) options.model = *shape;
+        return shape.has_value();
       });
+  addIsa(line, options.isa);
   line.parse(argc, argv);
-  options.seed = static_cast<std::uint64_t>(seed);
-  if (options.isa && *options.isa > bestIsa())
-    line.mistake(std::string("--isa: this CPU has no ") + nameOf(*options.isa) + ", only " +
-                 nameOf(bestIsa()));
   return options;
 }

@@ -13,6 +13,7 @@
 #include <popdist/popdist.hpp>
 #include <string>
 
+#include "choices.h"
 #include "command_line.h"
 #include "data.h"
 #include "isa.h"
@@ -45,26 +46,20 @@ struct Options {
 
 Options parse(int argc, char** argv) {
   Options options;
-  CommandLine("fashion_pipeline",
-              "Trains a pipeline of four stages on Fashion-MNIST.\n"
-              "  --schedule NAME  grouped, interleaved or sequential (grouped)\n"
-              "  --state NAME     where Adam's state is: on each replica, shared by all, or\n"
-              "                   offloaded: shared, in Streaming Memory (offloaded)\n"
-              "  --recompute      activations are computed again in the backward pass\n"
-              "  --epochs N       (2)\n"
-              "  --svg FILE       where a drawing of the schedule goes\n"
-              "  --data DIR       with the four IDX files (default: Debian's dataset-fashion-mnist)\n")
-      .text("data", options.data)
+  CommandLine line("fashion_pipeline",
+                   "Trains a pipeline of four stages on Fashion-MNIST.\n"
+                   "  --schedule NAME  grouped, interleaved or sequential (grouped)\n"
+                   "  --state NAME     where Adam's state is: on each replica, shared by all, or\n"
+                   "                   offloaded: shared, in Streaming Memory (offloaded)\n"
+                   "  --recompute      activations are computed again in the backward pass\n"
+                   "  --epochs N       (2)\n"
+                   "  --svg FILE       where a drawing of the schedule goes\n"
+                   "  --data DIR       with the four IDX files (default: Debian's dataset-fashion-mnist)\n");
+  addSchedule(line, options.schedule);
+  line.text("data", options.data)
       .text("svg", options.svg)
       .flag("recompute", options.recompute)
       .whole("epochs", options.epochs)
-      .choice("schedule", "grouped, interleaved or sequential",
-              [&](const std::string& name) {
-                options.schedule = name == "grouped"       ? train::ScheduleKind::kGrouped
-                                   : name == "interleaved" ? train::ScheduleKind::kInterleaved
-                                                           : train::ScheduleKind::kSequential;
-                return name == "grouped" || name == "interleaved" || name == "sequential";
-              })
       .choice("state", "each, shared or offloaded",
               [&](const std::string& name) {
                 options.state = name == "each"     ? State::kEach

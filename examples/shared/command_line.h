@@ -2,6 +2,7 @@
 // An example's command line: options of the form --name VALUE, each with the variable that it sets.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <string>
 #include <vector>
@@ -15,9 +16,12 @@ class CommandLine {
   CommandLine& text(const char* name, std::string& value);
   CommandLine& flag(const char* name, bool& value);  ///< --name, without a VALUE
   /// A whole number from `least` to a million.
-  CommandLine& whole(const char* name, int& value, int least = 1);
-  /// A number from 0 to 10.
-  CommandLine& fraction(const char* name, const std::function<void(float)>& set);
+  template <std::integral Number>
+  CommandLine& whole(const char* name, Number& value, int least = 1) {
+    return addWhole(name, least, [&value](int given) { value = static_cast<Number>(given); });
+  }
+  /// A number from 0 to `most`.
+  CommandLine& fraction(const char* name, int most, const std::function<void(double)>& set);
   /// One of `names`, such as "momentum or adam": `set` says whether it is.
   CommandLine& choice(const char* name, const std::string& names,
                       const std::function<bool(const std::string&)>& set);
@@ -33,6 +37,7 @@ class CommandLine {
     std::function<void(const std::string& value)> set;
   };
   CommandLine& add(Option option);
+  CommandLine& addWhole(const char* name, int least, const std::function<void(int)>& set);
   [[noreturn]] void isNot(const std::string& name, const std::string& value,
                           const std::string& expected) const;
 

@@ -31,24 +31,24 @@ CommandLine& CommandLine::flag(const char* name, bool& value) {
   return add({name, false, [&value](const std::string&) { value = true; }});
 }
 
-CommandLine& CommandLine::whole(const char* name, int& value, int least) {
-  return add({name, true, [this, name, &value, least](const std::string& given) {
+CommandLine& CommandLine::addWhole(const char* name, int least, const std::function<void(int)>& set) {
+  return add({name, true, [this, name, least, set](const std::string& given) {
                 const char* const end = given.data() + given.size();
                 int number = 0;
                 const auto [stop, error] = std::from_chars(given.data(), end, number);
                 if (error != std::errc() || stop != end || number < least || number > kMost)
                   isNot(name, given,
                         "a whole number from " + std::to_string(least) + " to " + std::to_string(kMost));
-                value = number;
+                set(number);
               }});
 }
 
-CommandLine& CommandLine::fraction(const char* name, const std::function<void(float)>& set) {
-  return add({name, true, [this, name, set](const std::string& given) {
+CommandLine& CommandLine::fraction(const char* name, int most, const std::function<void(double)>& set) {
+  return add({name, true, [this, name, most, set](const std::string& given) {
                 char* end = nullptr;
-                const float number = std::strtof(given.c_str(), &end);
-                if (given.empty() || *end != '\0' || !(number >= 0.0F && number <= 10.0F))
-                  isNot(name, given, "a number from 0 to 10");
+                const double number = std::strtod(given.c_str(), &end);
+                if (given.empty() || *end != '\0' || !(number >= 0 && number <= most))
+                  isNot(name, given, "a number from 0 to " + std::to_string(most));
                 set(number);
               }});
 }
