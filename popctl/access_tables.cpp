@@ -16,10 +16,6 @@ std::string timeText(const Timestamp& time) {
   return localTime(WallTime(std::chrono::seconds(time.seconds())));
 }
 
-std::string orDash(const std::string& text) {
-  return text.empty() ? "-" : printable(text);
-}
-
 }  // namespace
 
 std::string roleText(v1::Role role) {

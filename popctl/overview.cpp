@@ -4,13 +4,10 @@
 #include <algorithm>
 
 #include "common/base/text.h"
+#include "popctl/states.h"
 
 namespace pop::popctl {
 namespace {
-
-bool waits(const v1::JobInfo& job) {
-  return job.state() == v1::JOB_QUEUED || job.state() == v1::JOB_HELD;
-}
 
 int rankForTop(const v1::JobInfo& job) {
   if (job.state() == v1::JOB_ENDED) return 2;

@@ -41,6 +41,10 @@ std::string stateText(const v1::JobInfo& job) {
   return index < kStates.size() ? kStates[index] : "?";
 }
 
+bool waits(const v1::JobInfo& job) {
+  return job.state() == v1::JOB_QUEUED || job.state() == v1::JOB_HELD;
+}
+
 std::string stateText(const v1::HostInfo& host) {
   const auto index = static_cast<std::size_t>(host.state());
   const std::string state = index < kHostStates.size() ? kHostStates[index] : "?";

@@ -16,6 +16,9 @@ namespace v1 = ::popdist::v1;
 /// "queued", "running"; of a job that has ended, how: "succeeded", "lost".
 std::string stateText(const v1::JobInfo& job);
 
+/// For a place, or for somebody who lets it go on.
+bool waits(const v1::JobInfo& job);
+
 /// "up", "silent", "down"; with "drained".
 std::string stateText(const v1::HostInfo& host);
 

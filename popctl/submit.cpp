@@ -70,9 +70,8 @@ Result<v1::SubmitRequest> requestOf(const Options& options, const model::JobSpec
 // Tries for --reconnect, and not past a --timeout that was given.
 Result<v1::SubmitReply> submitted(const Command& command, ControllerClient& client,
                                   const v1::SubmitRequest& request) {
-  using WallClock = std::chrono::system_clock;
-  std::optional<WallClock::time_point> until;
-  if (command.common.timeout_s) until = WallClock::now() + timeoutOf(command);
+  std::optional<std::chrono::system_clock::time_point> until;
+  if (command.common.timeout_s) until = std::chrono::system_clock::now() + timeoutOf(command);
   v1::SubmitReply reply;
   Status last;
   const Status how = withReconnects(client, [&](const std::function<void()>&) -> Status {

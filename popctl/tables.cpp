@@ -29,10 +29,6 @@ WallTime timeOf(const Timestamp& from) {
   return WallTime(std::chrono::seconds(from.seconds()));
 }
 
-std::string orDash(const std::string& text) {
-  return text.empty() ? "-" : printable(text);
-}
-
 template <typename Strings>
 Row wordsOf(const Strings& strings) {
   Row words;
@@ -57,10 +53,6 @@ std::string took(const v1::JobInfo& job, WallTime now) {
   const bool ended = job.state() == v1::JOB_ENDED;
   if (ended && !job.has_ended()) return "-";
   return tookText((ended ? timeOf(job.ended()) : now) - timeOf(job.started()));
-}
-
-bool waits(const v1::JobInfo& job) {
-  return job.state() == v1::JOB_QUEUED || job.state() == v1::JOB_HELD;
 }
 
 // "expected 14:20", with the day if that is another one.

@@ -37,7 +37,7 @@ Row rowOf(const ListedJob& job, WallClock::time_point now) {
   const runner::JobEntry& entry = job.entry;
   const bool runs = entry.state == runner::JobState::kRunning;
   const bool known = runs || entry.ended;
-  return {std::to_string(entry.id), entry.name.empty() ? "-" : printable(entry.name),
+  return {std::to_string(entry.id), orDash(entry.name),
           stateText(entry.state),   job.exit_code ? std::to_string(*job.exit_code) : "-",
           localTime(entry.begun),   known ? tookText((runs ? now : *entry.ended) - entry.begun) : "-",
           programText(job)};

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <ctime>
 
+#include "common/base/text.h"
+
 namespace pop {
 namespace {
 
@@ -36,6 +38,10 @@ std::string utcTime(WallTime time) {
   std::tm utc{};
   ::gmtime_r(&seconds, &utc);
   return dateText("%Y-%m-%dT%H:%M:%SZ", utc);
+}
+
+std::string orDash(const std::string& text) {
+  return text.empty() ? "-" : printable(text);
 }
 
 std::string tookText(WallClock::duration time) {

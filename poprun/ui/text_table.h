@@ -14,6 +14,9 @@ using WallTime = std::chrono::system_clock::time_point;
 /// are ASCII.
 std::string textTable(const std::vector<std::vector<std::string>>& rows);
 
+/// A cell: printable, "-" if it is empty.
+std::string orDash(const std::string& text);
+
 /// "2026-04-05 17:04:03", in this host's time zone.
 std::string localTime(WallTime time);
 
