@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/train/trainer/description.h"
 
+#include <algorithm>
+#include <limits>
 #include <set>
 #include <string>
 #include <string_view>
@@ -92,6 +94,26 @@ pop::Status checkArguments(const Parameters& parameters, const TrainerOptions& o
       return pop::invalidArgument("two metrics are called " + pop::inQuotes(name));
   }
   return checkScale(options.loss_scale);
+}
+
+pop::Status checkReplicas(const Strategy& strategy, const io::Infeed& infeed) {
+  if (infeed.replicas() == strategy.numLocalReplicas()) return {};
+  return pop::invalidArgument("the infeed has " + pop::counted(infeed.replicas(), "replica") +
+                              " and this instance " + pop::counted(strategy.numLocalReplicas(), "replica") +
+                              ": set InfeedOptions::replicas to Context::numLocalReplicas()");
+}
+
+MemoryPlan planOf(const Strategy& strategy, const Parameters& parameters, const Optimizer& optimizer,
+                  const TrainerOptions& options, int micro_batches) {
+  MemoryPlanOptions plan = options.memory;
+  plan.accumulation = options.accumulation;
+  plan.accumulation.count = std::max(1, micro_batches);
+  plan.replicas = strategy.numReplicas();
+  plan.replicas_per_state = options.replicas_per_optimizer_state;
+  plan.variables_on_host = strategy.variablesOnHost();
+  plan.ipus_per_replica = strategy.context().numIpusPerReplica();
+  plan.in_processor_bytes = plan.streaming_bytes = std::numeric_limits<std::uint64_t>::max();
+  return planMemory(parameters, optimizer, plan);
 }
 
 Facts rulesOf(const Optimizer& optimizer, const Spec& sums, const TrainerOptions& options) {

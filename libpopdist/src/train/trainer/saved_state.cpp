@@ -106,4 +106,14 @@ pop::Result<SavedState> stateAt(const Position& position, const Setting& setting
   return state;
 }
 
+std::vector<Piece> piecesOf(FlatTensors& tensors) {
+  const TensorRefs refs = tensors.refs();
+  std::vector<Piece> pieces;
+  for (std::size_t i = 0; i < tensors.spec().size(); ++i) {
+    const TensorSpec& spec = tensors.spec()[i];
+    pieces.push_back({.name = spec.name, .type = spec.type, .shape = spec.shape, .bytes = refs.bytes(i)});
+  }
+  return pieces;
+}
+
 }  // namespace popdist::train

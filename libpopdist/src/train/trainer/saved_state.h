@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "common/base/status.h"
 #include "libpopdist/src/train/trainer/agreement.h"
@@ -34,5 +35,8 @@ Position positionOf(const SavedState& state, const Setting& setting);
 /// kFailedPrecondition: made with another setting (`exactly`), or the samples of its epoch are no whole
 /// micro-batches on these replicas. kDataLoss: it is no trainer's.
 pop::Result<SavedState> stateAt(const Position& position, const Setting& setting, bool exactly);
+
+/// Whole tensors, as a checkpoint has them.
+std::vector<Piece> piecesOf(FlatTensors& tensors);
 
 }  // namespace popdist::train

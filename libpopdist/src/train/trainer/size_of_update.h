@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many samples an update is of, and what their gradients are divided by.
+#pragma once
+
+#include "popdist/trainer.hpp"
+
+namespace popdist::train {
+
+/// What the gradients' sum over all replicas is divided by, before the loss scale.
+double divisorOf(GradientScale scale, const Strategy& strategy);
+
+/// Trainer::samplesPerUpdate of an update of `count` micro-batches.
+int samplesPerUpdate(const Strategy& strategy, int count, int micro_batch);
+
+}  // namespace popdist::train
