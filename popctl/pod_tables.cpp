@@ -70,7 +70,7 @@ Row rowOf(const virmgrpc::Partition& partition) {
           nameOf<vipu::ReadyState>(partition.ready_state())};
 }
 
-const char* stateText(const v1::AgentInfo& agent) {
+const char* agentState(const v1::AgentInfo& agent) {
   if (agent.lost()) return "Down";
   return agent.drained() ? "Drained" : "Up";
 }
@@ -118,7 +118,7 @@ std::string agentsTable(const v1::ListAgentsReply& reply) {
   for (const v1::AgentInfo& each : reply.agents()) {
     rows.push_back({printable(each.id()), printable(each.cluster()), std::to_string(each.ild()),
                     std::to_string(each.position()), printable(each.host()), printable(each.ip()),
-                    printable(each.allocation()), stateText(each), printable(each.drain_reason())});
+                    printable(each.allocation()), agentState(each), printable(each.drain_reason())});
   }
   return tableOf({"Agent", "Cluster", "ILD", "Position", "Host", "IP", "Allocation", "Status", "Reason"},
                  rows);

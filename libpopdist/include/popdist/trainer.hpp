@@ -135,11 +135,12 @@ struct ResumeOptions {
 class Trainer {
  public:
   /// Who calls: every instance, with equal arguments. The strategy must outlive this. Costs memory for
-  /// parameters, gradients and accumulators of each replica, a small all-reduce, and what WeightUpdate and
-  /// the strategy's reduction cost. Throws popdist_error kInvalidArgument naming what is out of range;
-  /// kFailedPrecondition, on all instances, naming the first argument that is not the same on all, the first
-  /// two instances that differ and what they have: parameters, the optimizer as ResumeOptions sees it, and
-  /// options; and as those.
+  /// parameters, gradients and accumulators of each replica, two small all-reduces, and what WeightUpdate and
+  /// the strategy's reduction cost. Throws popdist_error kInvalidArgument naming what is out of range, and
+  /// kFailedPrecondition with the same on instances whose own arguments are right; kFailedPrecondition, on
+  /// all instances, naming the first argument that is not the same on all, the first two instances that
+  /// differ and what they have: parameters, the optimizer as ResumeOptions sees it, and options; and as
+  /// those.
   Trainer(Strategy& strategy, Parameters parameters, Step step, Optimizer optimizer,
           TrainerOptions options = {});
   /// The same with a pipeline in place of a step. TrainerOptions::accumulation and metrics stay unset: the

@@ -48,10 +48,9 @@ pop::Status differs(const Fact& fact, const std::vector<std::string>& texts) {
                                  std::to_string(other - texts.begin()) + ": " + fact.advice);
 }
 
-}  // namespace
-
-void requireSame(Context& context, const Facts& facts, const char* function) {
-  if (context.numInstances() == 1) return;
+/// kFailedPrecondition: the first fact that differs.
+pop::Status compare(Context& context, const Facts& facts) {
+  if (context.numInstances() == 1) return {};
   std::vector<std::uint64_t> digests;
   std::string all;
   for (const Fact& fact : facts) {
@@ -59,13 +58,27 @@ void requireSame(Context& context, const Facts& facts, const char* function) {
     all += fact.text + '\0';
   }
   const std::uint64_t of_all = pop::contract::tagDigest(all);
-  if (areSame(context, std::span(&of_all, 1)).front()) return;
+  if (areSame(context, std::span(&of_all, 1)).front()) return {};
   const std::vector<bool> same = areSame(context, digests);
   const auto first = std::find(same.begin(), same.end(), false) - same.begin();
   const Fact& fact = facts[std::min(static_cast<std::size_t>(first), facts.size() - 1)];
   const auto texts = exchange(context.world(), fact.text, context.timeout());
-  throwIfError(texts.status(), function);
-  throwIfError(differs(fact, texts.value()), function);
+  POP_RETURN_IF_ERROR(texts.status());
+  return differs(fact, texts.value());
+}
+
+}  // namespace
+
+void requireSame(Context& context, const Facts& facts, const char* function) {
+  throwIfError(compare(context, facts), function);
+}
+
+void requireSound(Context& context, const pop::Status& mine, const char* function) {
+  const pop::Status all =
+      compare(context,
+              {{.name = "what is wrong with the arguments", .text = mine.ok() ? "nothing" : mine.message()}});
+  throwIfError(mine, function);
+  throwIfError(all, function);
 }
 
 }  // namespace popdist::train

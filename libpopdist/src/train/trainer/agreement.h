@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/status.h"
 #include "popdist/context.hpp"
 
 namespace popdist::train {
@@ -22,5 +23,9 @@ using Facts = std::vector<Fact>;
 /// popdist_error kFailedPrecondition, on all instances, with the first fact that differs, the first two
 /// instances that differ in it and what they have.
 void requireSame(Context& context, const Facts& facts, const char* function);
+
+/// Collective: `mine` is OK, or what is wrong on this instance. Throws it; where it is OK and another
+/// instance's is not, popdist_error kFailedPrecondition with what is wrong there. Costs as requireSame.
+void requireSound(Context& context, const pop::Status& mine, const char* function);
 
 }  // namespace popdist::train

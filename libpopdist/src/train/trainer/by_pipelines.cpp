@@ -6,6 +6,7 @@
 
 #include "libpopdist/src/tensor/error_edge.h"
 #include "libpopdist/src/train/pipeline/side_by_side.h"
+#include "libpopdist/src/train/trainer/description.h"
 #include "libpopdist/src/train/trainer/micro_batches.h"
 
 namespace popdist::train {
@@ -73,6 +74,7 @@ class ByPipelines final : public MicroBatches {
 
 pop::Status checkPipeline(const Parameters& parameters, const PipelineProgram& program,
                           const TrainerOptions& options) {
+  POP_RETURN_IF_ERROR(checkArguments(parameters, options));
   const GradientAccumulation& accumulation = options.accumulation;
   if (accumulation.count != 1 || accumulation.reduction != Reduction::kSum || accumulation.type.index() != 0)
     return pop::invalidArgument(

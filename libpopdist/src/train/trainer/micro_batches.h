@@ -43,7 +43,8 @@ std::unique_ptr<MicroBatches> stepByStep(Strategy& strategy, const Spec& paramet
                                          const TrainerOptions& options, std::vector<FlatTensors>& values,
                                          std::vector<FlatTensors>& sums);
 
-/// kInvalidArgument: options or parameters that do not fit a pipeline, which accumulates by itself.
+/// As checkArguments. kInvalidArgument, too: options or parameters that do not fit a pipeline, which
+/// accumulates by itself.
 pop::Status checkPipeline(const Parameters& parameters, const PipelineProgram& program,
                           const TrainerOptions& options);
 

@@ -40,6 +40,13 @@ std::vector<FlatTensors> onHost(const Strategy& strategy, const Spec& spec) {
   return one;
 }
 
+/// Of the gradients' sums, if the arguments are right.
+pop::Result<Spec> checkedSums(const Parameters& parameters, const Step& step, const TrainerOptions& options) {
+  POP_RETURN_IF_ERROR(checkArguments(parameters, options));
+  if (!step) return pop::invalidArgument("there is no step");
+  return accumulatorsOf(parameters.spec(), options.accumulation);
+}
+
 }  // namespace
 
 class Trainer::Impl {
@@ -90,8 +97,7 @@ class Trainer::Impl {
 
   Progress run(io::Infeed& infeed, std::uint64_t updates) {
     stage_.checkValues("Trainer.run");
-    throwIfError(checkReplicas(strategy_, infeed), "Trainer.run");
-    requireSameBatches(infeed);
+    check(infeed);
     StageOfLife::Run whole(stage_);
     Progress progress = begin();
     const ScalingLog::Run logged(log_, progress, samplesOf(infeed.spec()));
@@ -251,9 +257,11 @@ class Trainer::Impl {
             .rules = rules_};
   }
 
-  /// Once: an all-reduce for each call would cost more than it finds.
-  void requireSameBatches(const io::Infeed& infeed) {
-    if (batches_are_same_) return;
+  /// With other instances once: an all-reduce for each call would cost more than it finds.
+  void check(const io::Infeed& infeed) {
+    const pop::Status replicas = checkReplicas(strategy_, infeed);
+    if (batches_are_same_) return throwIfError(replicas, "Trainer.run");
+    requireSound(strategy_.context(), replicas, "Trainer.run");
     requireSame(strategy_.context(), {{.name = "the micro-batch", .text = textOf(infeed.spec())}},
                 "Trainer.run");
     batches_are_same_ = true;
@@ -313,10 +321,8 @@ std::unique_ptr<Trainer::Impl> Trainer::Impl::make(Strategy& strategy, Parameter
 
 Trainer::Trainer(Strategy& strategy, Parameters parameters, Step step, Optimizer optimizer,
                  TrainerOptions options) {
-  throwIfError(checkArguments(parameters, options), "Trainer");
-  if (!step) throwIfError(pop::invalidArgument("there is no step"), "Trainer");
-  const pop::Result<Spec> sums = accumulatorsOf(parameters.spec(), options.accumulation);
-  throwIfError(sums.status(), "Trainer");
+  const pop::Result<Spec> sums = checkedSums(parameters, step, options);
+  requireSound(strategy.context(), sums.status(), "Trainer");
   const int count = options.accumulation.count;
   impl_ = Impl::make(strategy, std::move(parameters), sums.value(), std::move(optimizer), std::move(options),
                      count);
@@ -325,8 +331,7 @@ Trainer::Trainer(Strategy& strategy, Parameters parameters, Step step, Optimizer
 
 Trainer::Trainer(Strategy& strategy, Parameters parameters, PipelineProgram program, Optimizer optimizer,
                  TrainerOptions options) {
-  throwIfError(checkArguments(parameters, options), "Trainer");
-  throwIfError(checkPipeline(parameters, program, options), "Trainer");
+  requireSound(strategy.context(), checkPipeline(parameters, program, options), "Trainer");
   const Spec sums = parameters.spec();
   const auto count = static_cast<int>(program.pipeline.gradient_accumulation_count);
   impl_ = Impl::make(strategy, std::move(parameters), sums, std::move(optimizer), std::move(options), count);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "popdist/error.hpp"
@@ -79,6 +80,43 @@ TEST(Agreement, NamesTheFirstArgumentThatDiffersOnAllInstances) {
                            HasSubstr("instance 0"), HasSubstr("instance 2"))))
         << each.name;
   }
+}
+
+/// What each of three instances hears, and its code, when only the last one's call is wrong.
+std::vector<std::pair<ErrorCode, std::string>> refused(const std::function<void(Arguments&)>& change,
+                                                       int infeed_replicas) {
+  std::vector<std::pair<ErrorCode, std::string>> all(3);
+  testing::ThreadGroup group(3);
+  group.run([&](Context& context) {
+    const auto self = static_cast<std::size_t>(context.instanceIndex());
+    Arguments given;
+    if (self == 2) change(given);
+    PopDistStrategy strategy(context);
+    try {
+      Trainer trainer(
+          strategy, given.parameters, [](const MicroBatch&) {}, given.optimizer, given.options);
+      trainer.initialise(1);
+      io::Infeed infeed(regression::samples().batch(2), {.replicas = self == 2 ? infeed_replicas : 1});
+      trainer.run(infeed, 1);
+    } catch (const popdist_error& error) {
+      all[self] = {error.code(), error.what()};
+    }
+  });
+  return all;
+}
+
+TEST(Agreement, IsWaitedForByNobodyWhenOneInstanceRefusesItsArguments) {
+  const auto expect = [](const auto& all, const std::string& mistake) {
+    EXPECT_EQ(all[2].first, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(all[2].second, HasSubstr(mistake));
+    for (const int other : {0, 1}) {
+      EXPECT_EQ(all[static_cast<std::size_t>(other)].first, ErrorCode::kFailedPrecondition);
+      EXPECT_THAT(all[static_cast<std::size_t>(other)].second,
+                  AllOf(HasSubstr(mistake), HasSubstr("instance 2")));
+    }
+  };
+  expect(refused([](Arguments& to) { to.options.accumulation.count = 0; }, 1), "accumulation.count is 0");
+  expect(refused([](Arguments&) {}, 2), "the infeed has 2 replicas");
 }
 
 TEST(Agreement, SeesTheOrderAndTheShapeOfParameters) {
