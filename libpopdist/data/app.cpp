@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/data/app.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include "libpopdist/data/comparison.h"
@@ -69,7 +71,9 @@ int runApp(int argc, char** argv) try {
     return *parsed.exit_code;
   }
   run(parsed.options);
-  return 0;
+  if (std::fflush(stdout) == 0) return 0;
+  std::fprintf(stderr, "%s: cannot write the result to stdout: %s\n", kProgram, std::strerror(errno));
+  return 1;
 } catch (const popdist_error& error) {
   std::fprintf(stderr, "%s: %s\n", kProgram, error.what());
   return 1;

@@ -2,9 +2,11 @@
 #include "libpopdist/data/comparison.h"
 
 #include <array>
-#include <cctype>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
+#include <system_error>
 
 namespace popdist::data {
 namespace {
@@ -82,11 +84,11 @@ double speedIn(const std::string& output) {
   if (unit == std::string::npos) return 0;
   std::size_t end = unit;
   while (end > 0 && output[end - 1] == ' ') --end;
-  std::size_t begin = end;
-  while (begin > 0 &&
-         (std::isdigit(static_cast<unsigned char>(output[begin - 1])) != 0 || output[begin - 1] == '.'))
-    --begin;
-  return std::strtod(output.substr(begin, end - begin).c_str(), nullptr);
+  const std::string_view before(output.data(), end);
+  const std::string_view word = before.substr(before.find_last_of(" \t\r\n:=(") + 1);
+  double speed = 0;
+  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), speed);
+  return error == std::errc() && stop == word.data() + word.size() ? speed : 0;
 }
 
 }  // namespace popdist::data

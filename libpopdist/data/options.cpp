@@ -35,7 +35,9 @@ void addSource(CLI::App& verb, Pairs& pairs, Options& options) {
                   "NAME=FILE: an IDX file, plain or gzip, as the tensor NAME; one for each tensor")
       ->type_name("PAIR");
   verb.add_option("--npy", pairs.npy, "NAME=FILE: likewise, a file of NumPy")->type_name("PAIR");
-  verb.add_option("--shuffle", options.shuffle_seed, "shuffle the elements by this seed")->type_name("SEED");
+  verb.add_option("--shuffle", options.shuffle_seed, "shuffle the elements by this seed")
+      ->check(quiet(CLI::NonNegativeNumber))
+      ->type_name("SEED");
 }
 
 void addBenchmark(CLI::App& app, Pairs& pairs, Options& options) {
@@ -109,12 +111,17 @@ std::string mistakeIn(const Pairs& pairs, Options& options) {
     return "benchmark reads either --idx files, --npy files or a --records file";
   if (options.verb == Verb::kRecords && sources != 1)
     return "records needs either --idx NAME=FILE or --npy NAME=FILE";
-  if (options.of_latency && (options.by_infeed || options.batch > 0))
-    return "--latency is of single elements through an infeed: leave --infeed and --batch out";
+  if (options.of_latency && (options.by_infeed || options.batch > 0 || options.threads != 1))
+    return "--latency is of single elements through an infeed of one thread: leave --infeed, --batch and "
+           "--threads out";
   if (options.verb != Verb::kCompare)
     return options.command.empty() ? "" : "only compare takes a command after --";
   if (options.command.empty()) return "compare needs a command: popdist-data compare -- PROGRAM";
   if (options.replicas.empty()) return "";
+  for (const std::string& word : options.command) {
+    if (word == "--num-replicas" || word.starts_with("--num-replicas="))
+      return "--replicas gives poprun --num-replicas, and the command has it, too: leave it out there";
+  }
   const std::string program = options.command[0].substr(options.command[0].rfind('/') + 1);
   return program == "poprun" ? "" : "--replicas needs a command that begins with poprun, not with " + program;
 }

@@ -106,13 +106,13 @@ class Checkpoints {
   ///
   /// Throws popdist_error, and has saved nothing then:
   ///   what became of the checkpoint before, if it failed
-  ///   kInvalidArgument    a piece of this instance lies outside of its tensor, or has no name; the others
-  ///   hear
-  ///                       of it as of a failure, and so does this one
-  ///   kResourceExhausted  no memory for the copy; likewise
-  /// Later, as failures of this checkpoint: kInvalidArgument (pieces with gaps or overlaps, other types or
-  /// shapes of a tensor, other positions), kAlreadyExists (a step that is not above the newest),
-  /// kResourceExhausted (disk or quota full), and what else the file system says.
+  /// What fails of this checkpoint, on whichever instance, all instances hear at their next call, so that
+  /// they stay at the same one; an instance alone hears of its pieces and its memory at once:
+  ///   kInvalidArgument    a piece lies outside of its tensor, or has no name; pieces with gaps or overlaps,
+  ///                       other types or shapes of a tensor, other positions
+  ///   kAlreadyExists      a step that is not above the newest
+  ///   kResourceExhausted  no memory for the copy; disk or quota full
+  /// and what else the file system says.
   ///
   /// Cost: a copy of the pieces. In the background: checksums, the write, and six short collectives.
   void save(std::span<const Piece> pieces, const Position& at);
@@ -160,6 +160,8 @@ class Checkpoint {
   const Position& position() const;
   /// The whole tensors, by name.
   const Spec& tensors() const;
+  /// Of its manifest, which has checksums of all tensors: copies of one checkpoint have the same.
+  std::uint64_t digest() const;
 
   /// Reads into `pieces`, whatever pieces have been saved; not all tensors need to be read. Reads and checks
   /// whole blocks of 1 MiB. Throws popdist_error naming tensor and file:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Datasets: elements of named tensors, and the steps of a pipeline that shuffle, change and batch them.
-// Nothing is read before an infeed (or rows(), on the host) asks. What is read depends only on the pipeline
-// and on the pass: the same (seed, epoch) gives the same elements in the same order on every machine, for
-// every number of threads and every split of the replicas over instances.
+// Nothing is read before an infeed (or rows(), on the host) asks, but for a sequence that is cached: a step
+// after it that needs its size reads all of it. What is read depends only on the pipeline and on the pass:
+// the same (seed, epoch) gives the same elements in the same order on every machine, for every number of
+// threads and every split of the replicas over instances.
 //
 //   auto data = io::Dataset::idx({{"image", "train-images.gz"}, {"label", "train-labels.gz"}})
 //                   .shuffle(/*seed=*/42).batch(32).forReplicas(io::InputContext::of(context)).repeat();
@@ -65,8 +66,8 @@ inline constexpr const char* kWeightTensor = "weight";
 
 /// What an instance reads for, in the whole job.
 struct InputContext {
-  int pipelines = 1;      ///< instances: each has one input pipeline
-  int index = 0;          ///< of this instance's
+  int pipelines = 1;      ///< instances: each has one input pipeline; for shard(pipelines, index)
+  int index = 0;          ///< of this instance's; forReplicas() deals by replicas and only checks these two
   int replicas = 1;       ///< of the whole job
   int first_replica = 0;  ///< the global index of this instance's first
   int local_replicas = 1;
@@ -190,7 +191,8 @@ class Dataset {
   /// may cache its own part. It stays for later runs, which use it if it is of the same pipeline: paths and
   /// sizes of files, values of tensors in memory, steps and their arguments. What functions, generators and
   /// sources of yours do cannot be compared, nor what is in a file: delete the cache, or cache in another
-  /// directory, when these change. Throws popdist_error for what the file system refuses, and
+  /// directory, when these change, and give each instance a directory where they differ between instances.
+  /// Throws popdist_error for what the file system refuses, and
   /// kFailedPrecondition for a file of something else.
   Dataset cache(const std::filesystem::path& directory) &&;
 

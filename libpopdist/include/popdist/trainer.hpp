@@ -184,8 +184,9 @@ class Trainer {
   /// then undefined: initialise() anew.
   bool resume(Checkpoints& checkpoints, io::Infeed& infeed, const ResumeOptions& options = {});
 
-  /// Takes the parameters of `checkpoint`, on this instance's replicas; counts and the optimizer's state
-  /// stay: for evaluate(). Throws as Checkpoint::load; parameters are then undefined.
+  /// Takes the parameters of `checkpoint`, and TrainerOptions::variables; counts and the optimizer's state
+  /// stay: for evaluate(). Collective. Throws popdist_error kFailedPrecondition where instances have
+  /// different checkpoints, and as Checkpoint::load; parameters are then undefined.
   void load(const Checkpoint& checkpoint);
 
   /// All replicas have the same. Where the strategy has variables on the host these are the devices' copies:

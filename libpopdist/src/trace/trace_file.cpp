@@ -2,18 +2,21 @@
 #include "libpopdist/src/trace/trace_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <utility>
 
 #include "common/base/json.h"
 #include "common/base/text.h"
+#include "common/sys/no_file_size_signal.h"
 
 namespace popdist::trace {
 namespace {
@@ -73,18 +76,36 @@ pop::Status failed(const std::string& what) {
   return {pop::Code::kUnavailable, "cannot " + what + ": " + std::strerror(errno)};
 }
 
+/// "instance-0", and of a job that was started anew "instance-0-restart-2": what came before shows why.
+std::string stemOf(int instance) {
+  if (instance < 0) return "process-" + std::to_string(::getpid());
+  const char* const restarts = std::getenv("POPDIST_RESTART_COUNT");
+  const bool is_count = restarts != nullptr && restarts[std::strspn(restarts, "0123456789")] == '\0';
+  const bool is_first = !is_count || *restarts == '\0' || std::strcmp(restarts, "0") == 0;
+  return "instance-" + std::to_string(instance) + (is_first ? "" : "-restart-" + std::string(restarts));
+}
+
+/// EWOULDBLOCK: another process writes it. Locked as long as it is open.
+pop::sys::Fd openLocked(const std::string& path) {
+  pop::sys::Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644));
+  if (fd.valid() && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return {};
+  return fd;
+}
+
 }  // namespace
 
 pop::Result<TraceFile> TraceFile::create(const std::string& directory, int instance,
                                          std::uint64_t most_bytes) {
   if (::mkdir(directory.c_str(), 0777) != 0 && errno != EEXIST)
     return failed("make the directory " + pop::inQuotes(directory));
-  const std::string path =
-      directory +
-      (instance < 0 ? "/process-" + std::to_string(::getpid()) : "/instance-" + std::to_string(instance)) +
-      ".json";
-  pop::sys::Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0644));
-  if (!fd.valid()) return failed("write " + pop::inQuotes(path));
+  const std::string stem = directory + '/' + stemOf(instance);
+  std::string path = stem + ".json";
+  pop::sys::Fd fd = openLocked(path);
+  if (!fd.valid() && errno == EWOULDBLOCK) {
+    path = stem + "-pid-" + std::to_string(::getpid()) + ".json";
+    fd = openLocked(path);
+  }
+  if (!fd.valid() || ::ftruncate(fd.get(), 0) != 0) return failed("write " + pop::inQuotes(path));
   TraceFile file(path, std::move(fd), instance < 0 ? static_cast<int>(::getpid()) : instance, most_bytes);
   const std::string head = "[\n" + file.metadata("process_name", 0, nameOfProcess(instance));
   POP_RETURN_IF_ERROR(file.writeAt(0, head + kEnd));
@@ -140,6 +161,7 @@ pop::Status TraceFile::append(const std::vector<Event>& events) {
 
 // One pwrite(2): what follows the events is overwritten together with them.
 pop::Status TraceFile::writeAt(std::uint64_t offset, const std::string& text) const {
+  const pop::sys::NoFileSizeSignal quiet;
   const ssize_t written = ::pwrite(file_.get(), text.data(), text.size(), static_cast<off_t>(offset));
   if (written == static_cast<ssize_t>(text.size())) return {};
   if (written >= 0) errno = ENOSPC;

@@ -16,8 +16,9 @@ namespace popdist::trace {
 
 class TraceFile {
  public:
-  /// Makes the directory if it is missing, and truncates the file: instance-N.json, or process-PID.json for
-  /// an instance of -1.
+  /// Makes the directory if it is missing, and truncates the file: instance-N.json (after a restart
+  /// instance-N-restart-COUNT.json), or process-PID.json for an instance of -1. Where another process writes
+  /// that, such as the evaluator beside a training, -pid-PID comes before .json.
   static pop::Result<TraceFile> create(const std::string& directory, int instance, std::uint64_t most_bytes);
 
   /// kResourceExhausted: they would exceed most_bytes, and are not written.

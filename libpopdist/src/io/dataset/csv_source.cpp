@@ -28,13 +28,25 @@ Reading readNumber(std::string_view text, T& value) {
   return error == std::errc() ? Reading::kDone : Reading::kBeyond;
 }
 
-/// Numbers too small for a float become 0, or what is nearest to them.
-Reading readFloat(std::string_view text, float& value) {
+/// Of a number that no double holds.
+bool isNearZero(std::string_view text) {
+  const std::size_t exponent = text.find_first_of("eE");
+  if (exponent != std::string_view::npos) return text.substr(exponent + 1).starts_with('-');
+  return text.substr(0, text.find('.')).find_first_not_of("-0") == std::string_view::npos;
+}
+
+/// Numbers that are too small become 0, or what is nearest to them.
+template <typename Real>
+Reading readReal(std::string_view text, Real& value) {
   const Reading reading = readNumber(text, value);
+  if (reading != Reading::kBeyond) return reading;
   double wide = 0;
-  if (reading != Reading::kBeyond || readNumber(text, wide) != Reading::kDone || std::abs(wide) > 1)
+  const Reading again = readNumber(text, wide);
+  if (again == Reading::kBeyond && isNearZero(text))
+    wide = text.starts_with('-') ? -0.0 : 0.0;
+  else if (again == Reading::kBeyond || std::abs(wide) > 1)
     return reading;
-  value = static_cast<float>(wide);
+  value = static_cast<Real>(wide);
   return Reading::kDone;
 }
 
@@ -47,11 +59,11 @@ Reading readValue(std::string_view text, std::byte* to) {
     value = text == "1" || text == "true";
   } else if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) {
     float wide = 0;
-    reading = readFloat(text, wide);
+    reading = readReal(text, wide);
     value = T(wide);
     if (std::isinf(static_cast<float>(value)) && !std::isinf(wide)) reading = Reading::kBeyond;
-  } else if constexpr (std::is_same_v<T, float>) {
-    reading = readFloat(text, value);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    reading = readReal(text, value);
   } else {
     reading = readNumber(text, value);
   }
@@ -96,11 +108,12 @@ class Csv final : public AddressedSource {
     std::string columns;
     for (std::size_t i = 0; i < targets_.size(); ++i) {
       for (const Target& target : targets_[i])
-        columns += ", " + pop::inQuotes(file_.columns()[i]) + " in " +
+        columns += ", column " + std::to_string(i) + ' ' + pop::inQuotes(file_.columns()[i]) + " in " +
                    pop::inQuotes(spec_[target.tensor].name) + " at byte " +
                    std::to_string(target.offset_bytes);
     }
-    return "csv(" + describeFiles({file_.path()}) + ": " + textOf(spec_) + shortened(columns) + ')';
+    return "csv(" + describeFiles({file_.path()}) + ": " + textOf(spec_) + ", separated by " +
+           pop::inQuotes(std::string(1, file_.separator())) + shortened(columns) + ')';
   }
 
  private:

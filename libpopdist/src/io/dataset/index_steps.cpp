@@ -2,8 +2,12 @@
 #include "libpopdist/src/io/dataset/index_steps.h"
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "libpopdist/src/io/dataset/permutation.h"
 #include "libpopdist/src/io/dataset/row_layout.h"
@@ -64,18 +68,24 @@ class EveryOf final : public Step {
 class RangeOf final : public Step {
  public:
   RangeOf(std::unique_ptr<const Node> below, std::uint64_t skipped, std::uint64_t elements)
-      : Step(std::move(below)), skipped_(skipped), elements_(elements) {}
+      : Step(std::move(below)), skipped_(skipped), elements_(elements), has_all_(elements == 0) {}
 
   Extent extent() const override {
     const Extent all = below().extent();
-    if (!all) return all;
+    if (!all) return has_all_.load() ? Extent(elements_) : all;
     if (*all == kEndless) return elements_;
     return std::min(elements_, *all - std::min(*all, skipped_));
   }
 
   bool read(const Pass& pass, std::uint64_t index, Row row) const override {
+    if (index >= elements_) {
+      findEnd(pass);
+      return false;
+    }
     const bool is_beyond_counting = index > kEndless - skipped_;
-    return index < elements_ && !is_beyond_counting && below().read(pass, index + skipped_, row);
+    if (is_beyond_counting || !below().read(pass, index + skipped_, row)) return false;
+    if (index + 1 == elements_) has_all_ = true;
+    return true;
   }
 
   std::string ownDescription() const override {
@@ -84,8 +94,17 @@ class RangeOf final : public Step {
   }
 
  private:
+  /// A sequence may not have as many, or was not asked for the last one: steps above skip elements, too.
+  void findEnd(const Pass& pass) const {
+    if (has_all_.load() || below().extent() || elements_ - 1 > kEndless - skipped_) return;
+    const RowLayout layout(spec());
+    const ScratchRow unused(layout);
+    if (below().read(pass, skipped_ + elements_ - 1, unused.row())) has_all_ = true;
+  }
+
   std::uint64_t skipped_;
   std::uint64_t elements_;
+  mutable std::atomic<bool> has_all_;  // of a sequence whose size is not known: a pass had elements_
 };
 
 class Repeated final : public Step {
@@ -143,7 +162,9 @@ class Dealt final : public Step {
         replicas_(static_cast<std::uint64_t>(context.replicas)),
         first_(static_cast<std::uint64_t>(context.first_replica)),
         local_(static_cast<std::uint64_t>(context.local_replicas)),
-        pads_(isPadded()) {}
+        pads_(isPadded()) {
+    if (!pads_ && !extent()) whole_.emplace(layout_, local_);
+  }
 
   Extent extent() const override {
     const Extent all = below().extent();
@@ -163,8 +184,8 @@ class Dealt final : public Step {
     const std::uint64_t step = index / local_;
     const Extent known = below().extent();
     if (known && step >= steps(*known)) return false;
-    if (below().read(pass, step * replicas_ + first_ + index % local_, row))
-      return known || index % local_ != local_ - 1 || stepIsWhole(pass, step);
+    if (whole_) return readWhole(pass, step, index % local_, row);
+    if (below().read(pass, step * replicas_ + first_ + index % local_, row)) return true;
     const Extent all = below().extent();  // by now, if the pass has ended
     if (pass.isCancelled() || !pads_ || !all || step >= steps(*all)) return false;
     for (std::size_t i = 0; i < layout_.tensors(); ++i) std::fill_n(row[i], layout_.bytes(i), std::byte{0});
@@ -186,10 +207,36 @@ class Dealt final : public Step {
     return elements / replicas_ + (pads_ && elements % replicas_ != 0 ? 1 : 0);
   }
 
-  /// Of a sequence whose size is not known. All instances must find the same end: a step that is not whole is
-  /// none.
-  bool stepIsWhole(const Pass& pass, std::uint64_t step) const {
-    if (pads_ || first_ + local_ == replicas_) return true;
+  /// The local elements of one step.
+  struct WholeStep {
+    WholeStep(const RowLayout& layout, std::uint64_t count)
+        : memory(std::make_unique_for_overwrite<std::byte[]>(layout.rowBytes() * count)) {
+      for (std::uint64_t i = 0; i < count; ++i)
+        rows.push_back(layout.at(memory.get() + i * layout.rowBytes()));
+    }
+
+    std::unique_ptr<std::byte[]> memory;
+    std::vector<RowAddresses> rows;
+    std::optional<std::pair<std::uint64_t, std::uint64_t>> place;  // epoch and step
+  };
+
+  /// Of a sequence whose size is not known. All instances must find the same end, before they give a step's
+  /// first element: a step that is not whole is none.
+  bool readWhole(const Pass& pass, std::uint64_t step, std::uint64_t replica, Row row) const {
+    const std::pair place(pass.epoch, step);
+    if (whole_->place != place) {
+      whole_->place.reset();
+      if (!takeStep(pass, step)) return false;
+      whole_->place = place;
+    }
+    layout_.copy(whole_->rows[replica].data(), row);
+    return true;
+  }
+
+  bool takeStep(const Pass& pass, std::uint64_t step) const {
+    for (std::uint64_t i = 0; i < local_; ++i)
+      if (!below().read(pass, step * replicas_ + first_ + i, whole_->rows[i].data())) return false;
+    if (first_ + local_ == replicas_) return true;
     const ScratchRow unused(layout_);
     return below().read(pass, step * replicas_ + replicas_ - 1, unused.row());
   }
@@ -199,9 +246,18 @@ class Dealt final : public Step {
   std::uint64_t first_;
   std::uint64_t local_;
   bool pads_;
+  mutable std::optional<WholeStep> whole_;  // of sequences, which one thread reads at a time
 };
 
 pop::Status checkContext(const InputContext& context) {
+  if (context.pipelines < 1 || context.index < 0 || context.index >= context.pipelines)
+    return pop::invalidArgument("there is no input pipeline " + std::to_string(context.index) + " of " +
+                                std::to_string(context.pipelines));
+  if (context.pipelines > context.replicas)
+    return pop::invalidArgument(std::to_string(context.pipelines) + " input pipelines have " +
+                                std::to_string(context.replicas) +
+                                " replicas together, and each has at least one: set InputContext::replicas, "
+                                "first_replica and local_replicas, or use InputContext::of()");
   if (context.replicas >= 1 && context.first_replica >= 0 && context.local_replicas >= 1 &&
       context.first_replica + context.local_replicas <= context.replicas)
     return {};

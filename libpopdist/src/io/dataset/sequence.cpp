@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/io/dataset/sequence.h"
 
+#include <algorithm>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -23,15 +24,19 @@ class Sequence final : public Node {
         layout_(spec_),
         start_(std::move(start)),
         name_(std::move(name)),
-        known_(known) {}
+        known_(known),
+        most_(known.value_or(0)) {}
 
   const Spec& spec() const override { return spec_; }
   Extent extent() const override {
     const std::scoped_lock lock(mutex_);
     return known_;
   }
-  Extent dropped() const override { return 0; }
+  Extent dropped() const override { return name_.below ? name_.below->dropped() : 0; }
   bool isSequence() const override { return true; }
+  bool isShuffled() const override { return name_.below != nullptr; }  // only shuffleBuffered() has one
+  std::uint64_t rows() const override { return name_.below ? name_.below->rows() : 1; }
+  bool isPadded() const override { return name_.below && name_.below->isPadded(); }
   std::string description() const override {
     return (name_.below ? name_.below->description() : "") + name_.own;
   }
@@ -69,10 +74,11 @@ class Sequence final : public Node {
     if (next_(pass, row)) {
       ++position_;
       if (known_ && position_ > *known_) failOfOtherLength("more");
+      most_ = std::max(most_, position_);
       return true;
     }
     if (pass.isCancelled()) return false;
-    if (known_ && position_ < *known_) failOfOtherLength(std::to_string(position_));
+    if (position_ < most_) failOfOtherLength(std::to_string(position_));
     known_ = position_;
     return false;
   }
@@ -89,7 +95,7 @@ class Sequence final : public Node {
   [[noreturn]] void failOfOtherLength(const std::string& elements) const {
     throw popdist_error(ErrorCode::kFailedPrecondition,
                         "the generator gave " + elements + " elements in epoch " + std::to_string(epoch_) +
-                            ", and " + std::to_string(*known_) +
+                            ", and " + std::to_string(most_) + (known_ ? "" : " or more") +
                             " in a pass before: every pass must have the same number");
   }
 
@@ -99,6 +105,7 @@ class Sequence final : public Node {
   const SequenceName name_;
   mutable std::mutex mutex_;
   mutable Extent known_;
+  mutable std::uint64_t most_;  // elements that a pass has had
   mutable NextElement next_;
   mutable std::uint64_t epoch_ = 0;
   mutable std::uint64_t position_ = 0;  // of the next element

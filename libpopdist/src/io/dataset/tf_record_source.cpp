@@ -28,7 +28,8 @@ class RecordElements final : public AddressedSource {
         paths_(std::move(paths)),
         spec_(std::move(spec)),
         decode_(std::move(decode)),
-        function_(function) {}
+        function_(function),
+        how_(how) {}
 
   const Spec& spec() const override { return spec_; }
 
@@ -43,7 +44,7 @@ class RecordElements final : public AddressedSource {
   }
 
   std::string description() const override {
-    return std::string(function_) + '(' + describeFiles(paths_) + ": " + textOf(spec_) + ')';
+    return std::string(function_) + '(' + describeFiles(paths_) + ": " + textOf(spec_) + how_ + ')';
   }
 
  private:
@@ -52,6 +53,7 @@ class RecordElements final : public AddressedSource {
   Spec spec_;
   Decode decode_;
   const char* function_;
+  const char* how_;
 };
 
 pop::Status copyTensors(std::span<const std::byte> record, TensorRefs element) {
@@ -69,13 +71,14 @@ pop::Status copyTensors(std::span<const std::byte> record, TensorRefs element) {
   return {};
 }
 
+/// `how`: what the description says of `decode`.
 NodeResult open(const std::vector<std::filesystem::path>& files, Spec spec, Decode decode,
-                const char* function) {
+                const char* function, const char* how) {
   std::vector<std::string> paths;
   for (const std::filesystem::path& file : files) paths.push_back(file.string());
   POP_ASSIGN_OR_RETURN(TfRecords records, TfRecords::open(paths));
   return std::unique_ptr<const Node>(std::make_unique<RecordElements>(
-      std::move(records), std::move(paths), std::move(spec), std::move(decode), function));
+      std::move(records), std::move(paths), std::move(spec), std::move(decode), function, how));
 }
 
 }  // namespace
@@ -83,19 +86,20 @@ NodeResult open(const std::vector<std::filesystem::path>& files, Spec spec, Deco
 NodeResult tfRecordsOf(const std::vector<std::filesystem::path>& files, Spec element, RecordFunction decode) {
   POP_RETURN_IF_ERROR(tensor::checkElementSpec(element, "the element"));
   Decode any = copyTensors;
-  if (decode) {
+  const bool is_decoded = static_cast<bool>(decode);
+  if (is_decoded) {
     any = [decode = std::move(decode)](std::span<const std::byte> record, TensorRefs to) {
       decode(record, to);
       return pop::Status();
     };
   }
-  return open(files, std::move(element), std::move(any), "Dataset.tfRecords");
+  return open(files, std::move(element), std::move(any), "Dataset.tfRecords", is_decoded ? ", decoded" : "");
 }
 
 NodeResult tfExamplesOf(const std::vector<std::filesystem::path>& files, Spec features) {
   POP_RETURN_IF_ERROR(tensor::checkElementSpec(features, "the element"));
   POP_RETURN_IF_ERROR(checkFeatures(features));
-  return open(files, std::move(features), readExample, "Dataset.tfExamples");
+  return open(files, std::move(features), readExample, "Dataset.tfExamples", "");
 }
 
 }  // namespace popdist::io

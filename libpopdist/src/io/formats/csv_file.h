@@ -54,6 +54,7 @@ class CsvFile {
 
   const std::string& path() const { return file_.path(); }
   const std::vector<std::string>& columns() const { return columns_; }
+  char separator() const { return separator_; }
   std::uint64_t rows() const { return rows_.size(); }
 
   /// Of the fields of a row (< rows()): as many as there are columns.

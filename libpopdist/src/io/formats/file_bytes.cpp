@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/io/formats/file_bytes.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -26,13 +29,25 @@ bool isGzip(std::span<const std::byte> bytes) {
   return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b};
 }
 
-/// Grows with what has arrived.
-pop::Result<std::vector<std::uint8_t>> readToEnd(ByteSource& source) {
+/// What a gzip file says at its end, if that can be: files of several parts, or of 4 GiB, say less.
+std::size_t expectedBytes(std::span<const std::byte> gzip) {
+  constexpr std::size_t kMostRatio = 1032;  // of deflate
+  std::uint32_t bytes = 0;
+  if (gzip.size() < sizeof(bytes)) return 0;
+  std::memcpy(&bytes, gzip.data() + gzip.size() - sizeof(bytes), sizeof(bytes));
+  if constexpr (std::endian::native == std::endian::big) bytes = __builtin_bswap32(bytes);
+  return bytes / kMostRatio <= gzip.size() ? bytes : 0;
+}
+
+/// Has room for what is expected, and grows with what has arrived.
+pop::Result<std::vector<std::uint8_t>> readToEnd(ByteSource& source, std::size_t expected) {
   std::vector<std::uint8_t> content;
   while (true) {
     const std::size_t have = content.size();
     try {
-      content.resize(have + std::max(kFirstReadBytes, have));
+      content.reserve(expected + kFirstReadBytes);
+      const std::size_t more = std::max(kFirstReadBytes, have);
+      content.resize(have + (have <= expected ? std::min(more, expected + kFirstReadBytes - have) : more));
     } catch (const std::bad_alloc&) {
       return pop::Status(pop::Code::kResourceExhausted, pop::inQuotes(source.name()) +
                                                             " does not fit in memory: decompress it, so that "
@@ -43,6 +58,7 @@ pop::Result<std::vector<std::uint8_t>> readToEnd(ByteSource& source) {
     if (got == room) continue;
     content.resize(have + got);
     POP_RETURN_IF_ERROR(source.endStatus());
+    if (content.capacity() > content.size() + kFirstReadBytes) content.shrink_to_fit();
     return content;
   }
 }
@@ -54,7 +70,8 @@ void FileBytes::Unmap::operator()(const std::byte* memory) const {
 }
 
 pop::Result<FileBytes> FileBytes::map(const std::string& path) {
-  POP_ASSIGN_OR_RETURN(const pop::sys::Fd file, pop::sys::openFile(path));
+  const pop::sys::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe would wait
+  if (!file.valid()) return pop::errnoStatus("opening " + path, errno);
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return cannotMap("look at", path);
   if (!S_ISREG(info.st_mode)) {
@@ -76,7 +93,7 @@ pop::Result<FileBytes> FileBytes::open(const std::string& path) {
   POP_ASSIGN_OR_RETURN(FileBytes file, map(path));
   if (!isGzip(file.bytes())) return file;
   POP_ASSIGN_OR_RETURN(GzipSource source, GzipSource::open(path));
-  POP_ASSIGN_OR_RETURN(file.decompressed_, readToEnd(source));
+  POP_ASSIGN_OR_RETURN(file.decompressed_, readToEnd(source, expectedBytes(file.bytes())));
   file.mapping_.reset();
   file.bytes_ = std::as_bytes(std::span(std::as_const(file.decompressed_)));
   return file;

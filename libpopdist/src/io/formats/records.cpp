@@ -14,6 +14,7 @@
 
 #include "common/base/text.h"
 #include "common/sys/name_file.h"
+#include "common/sys/no_file_size_signal.h"
 #include "libpopdist/src/tensor/spec.h"
 
 namespace popdist::io {
@@ -144,6 +145,7 @@ pop::Status RecordWriter::append(const std::byte* const* row) {
 }
 
 pop::Status RecordWriter::writeBuffered() {
+  const pop::sys::NoFileSizeSignal quiet;
   const pop::Status status = pop::sys::writeAll(file_.get(), buffer_);
   buffer_.clear();
   if (status.ok()) return status;

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kBlockBytes = 512;
 constexpr std::size_t kMostNameBytes = 1024 * 1024;
+constexpr std::size_t kMostPaddingBytes =
+    1024 * 1024;  // tar writes 10 KiB at a time, or as --blocking-factor says
 
 /// One block of text fields at fixed places.
 class Header {
@@ -95,7 +97,10 @@ pop::Result<std::optional<TarMember>> TarMembers::next() {
     header_ = at_;
     if (bytes_.size() - at_ < kBlockBytes) return cut("its end, a block of zeros, is missing");
     const Header header(bytes_.subspan(at_, kBlockBytes));
-    if (header.isZero()) return std::optional<TarMember>();
+    if (header.isZero()) {
+      POP_RETURN_IF_ERROR(checkEnd());
+      return std::optional<TarMember>();
+    }
     const auto size = header.size();
     if (!header.hasChecksum() || !size) {
       if (at_ == 0) return pop::invalidArgument(pop::inQuotes(archive_) + " is no tar archive");
@@ -121,6 +126,17 @@ pop::Result<std::optional<TarMember>> TarMembers::next() {
       announced = {};  // it was about this one, which nobody wants
     }
   }
+}
+
+/// After the end there are zeros up to a multiple of what tar writes at a time. More of them are a file that
+/// has got its size and not its content; anything else is a second archive.
+pop::Status TarMembers::checkEnd() const {
+  const auto rest = bytes_.subspan(at_);
+  if (!std::all_of(rest.begin(), rest.end(), [](std::byte each) { return each == std::byte{0}; }))
+    return damaged("is a block of zeros, the archive's end, and more follows: take archives one by one");
+  if (rest.size() <= kMostPaddingBytes) return {};
+  return damaged("is the first of " + std::to_string(rest.size()) +
+                 " zeros: the file has got its size, and not all of its content");
 }
 
 pop::Result<std::span<const std::byte>> TarMembers::takeContent(std::uint64_t bytes) {

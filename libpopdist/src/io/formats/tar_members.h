@@ -37,6 +37,7 @@ class TarMembers {
 
   pop::Status damaged(const std::string& why) const;
   pop::Status cut(const std::string& why) const;
+  pop::Status checkEnd() const;
   pop::Result<std::span<const std::byte>> takeContent(std::uint64_t bytes);
   pop::Status readPax(std::span<const std::byte> records, Announced& announced) const;
 

@@ -89,6 +89,9 @@ const Position& Checkpoint::position() const {
 const Spec& Checkpoint::tensors() const {
   return impl_->tensors();
 }
+std::uint64_t Checkpoint::digest() const {
+  return impl_->digest();
+}
 void Checkpoint::load(std::span<const Piece> pieces) const {
   throwIfError(impl_->load(pieces), "Checkpoint.load");
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/contract/fence_slots.h"
 #include "libpopdist/src/train/checkpoint/safetensors.h"
 #include "libpopdist/src/train/checkpoint/store.h"
 
@@ -42,6 +43,7 @@ pop::Result<std::unique_ptr<Checkpoint::Impl>> Checkpoint::Impl::open(const std:
   if (!manifest.ok())
     return pop::Status(manifest.code(), pop::inQuotes(path) + ": " + manifest.status().message());
   impl->manifest_ = std::move(manifest).value();
+  impl->digest_ = pop::contract::tagDigest(text);
   if (impl->manifest_.position.step != step) {
     return pop::Status(pop::Code::kDataLoss, pop::inQuotes(path) + " is of step " +
                                                  std::to_string(impl->manifest_.position.step) +

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -26,6 +27,7 @@ class Checkpoint::Impl {
 
   const Position& position() const { return manifest_.position; }
   const Spec& tensors() const { return tensors_; }
+  std::uint64_t digest() const { return digest_; }
   pop::Status load(std::span<const Piece> pieces) const;
 
  private:
@@ -54,6 +56,7 @@ class Checkpoint::Impl {
 
   Directory directory_;
   Manifest manifest_;
+  std::uint64_t digest_ = 0;                                       ///< of the manifest's text
   Spec tensors_;                                                   ///< by name
   std::map<std::string, std::vector<Place>, std::less<>> places_;  ///< of each tensor, by file
   std::vector<pop::sys::Fd> files_;

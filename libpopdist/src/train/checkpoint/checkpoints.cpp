@@ -103,9 +103,7 @@ void CheckpointWriter::run() {
     lock.unlock();
     const Outcome outcome = write(*order_);
     lock.lock();
-    // What save() itself has thrown is known: the next one would throw it again, and save nothing, while the
-    // other instances save.
-    if (!outcome.saved.ok() && order_->taken.ok()) failure_ = describe(outcome.saved, order_->at.step);
+    if (!outcome.saved.ok()) failure_ = describe(outcome.saved, order_->at.step);
     is_broken_ = is_broken_ || outcome.is_broken;
     order_.reset();
     changed_.notify_all();
@@ -150,12 +148,14 @@ void CheckpointWriter::save(std::span<const Piece> pieces, const Position& at) {
   awaitTurn("Checkpoints.save");
   pop::Status taken = checkPosition(at);
   if (taken.ok()) taken = snapshot_.take(pieces);
+  // Several instances hear of a failure at the same call, the next one: those that have thrown at different
+  // calls would save at different ones from then on.
+  if (communicator_->size() == 1) throwIfError(taken, "Checkpoints.save");
   {
     const std::lock_guard lock(mutex_);
     order_ = Order{.taken = taken, .at = at, .start_timeout = context_.timeout()};
   }
   changed_.notify_all();
-  throwIfError(taken, "Checkpoints.save");
 }
 
 void CheckpointWriter::wait() {
@@ -190,6 +190,30 @@ std::vector<pop::JsonValue> CheckpointWriter::agreed(const std::string& own, con
   return std::move(answer.values);
 }
 
+/// All instances have opened the same one, or none.
+void CheckpointWriter::requireOne(const pop::Result<std::optional<Checkpoint>>& opened,
+                                  const char* function) {
+  const auto digestOf = [](const std::optional<Checkpoint>& checkpoint) {
+    return checkpoint ? std::to_string(checkpoint->digest()) : "";
+  };
+  const std::vector<pop::JsonValue> all =
+      agreed(opened.ok() ? pop::JsonObject().text("digest", digestOf(opened.value())).str()
+                         : jsonOf(opened.status()),
+             function);
+  for (std::size_t instance = 1; instance < all.size(); ++instance) {
+    const pop::JsonValue* const first = all.front().find("digest");
+    const pop::JsonValue* const other = all[instance].find("digest");
+    if (first != nullptr && other != nullptr && first->text() != nullptr && other->text() != nullptr &&
+        *first->text() == *other->text())
+      continue;
+    throwIfError(pop::failedPrecondition(
+                     "the newest checkpoint in " + pop::inQuotes(options_.directory.string()) +
+                     " is another on instance " + std::to_string(instance) +
+                     " than on instance 0: CheckpointOptions::directory must be one that all of them share"),
+                 function);
+  }
+}
+
 std::optional<Position> CheckpointWriter::resume(std::span<const Piece> pieces, const Accept& accept) {
   constexpr const char* kFunction = "Checkpoints.resume";
   awaitTurn(kFunction);
@@ -205,7 +229,7 @@ std::optional<Position> CheckpointWriter::resume(std::span<const Piece> pieces, 
   const pop::JsonValue* const newest = found.front().find("newest");
   const pop::Result<std::optional<Checkpoint>> opened =
       open(newest == nullptr || newest->text() == nullptr ? "" : *newest->text(), accept);
-  agreed(jsonOf(opened.status()), kFunction);
+  requireOne(opened, kFunction);
   if (!opened.value()) return std::nullopt;
   agreed(jsonOf(load(*opened.value(), pieces)), kFunction);
   const Position& position = opened.value()->position();

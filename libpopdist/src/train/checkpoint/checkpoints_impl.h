@@ -46,6 +46,7 @@ class CheckpointWriter {
   /// Waits for the thread; then throws what has failed and was not thrown before.
   void awaitTurn(const char* function);
   /// What each instance says. Throws what any of them has failed with, on all.
+  void requireOne(const pop::Result<std::optional<Checkpoint>>& opened, const char* function);
   std::vector<pop::JsonValue> agreed(const std::string& own, const char* function);
   pop::Status describe(const pop::Status& why, std::uint64_t step) const;
   pop::Result<std::optional<Checkpoint>> open(const std::string& newest, const Accept& accept) const;

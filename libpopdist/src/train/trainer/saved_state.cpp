@@ -40,10 +40,11 @@ pop::Result<Number> numberAt(const Position& position, const char* name) {
 }
 
 pop::Status differs(const std::string& what, const std::string& then, const std::string& now) {
-  return {pop::Code::kFailedPrecondition, "the checkpoint was made with " + what + ' ' + then +
-                                              ", this training has " + now +
-                                              ": its results would differ; ResumeOptions::exactly = false "
-                                              "goes on all the same"};
+  return {pop::Code::kFailedPrecondition,
+          "the checkpoint was made with " + what + ' ' + then + ", this training has " + now +
+              ": its results would differ; ResumeOptions::exactly = false "
+              "goes on all the same, where the samples that the epoch has used "
+              "are whole micro-batches"};
 }
 
 pop::Status checkSame(const Position& position, const Setting& setting) {
@@ -64,6 +65,19 @@ pop::Status checkSame(const Position& position, const Setting& setting) {
       return differs(rule.name, pop::inQuotes(saved->second), pop::inQuotes(rule.text));
   }
   return pop::Status();
+}
+
+pop::Status noWholeBatches(std::uint64_t samples, const Setting& setting) {
+  const auto replicas = static_cast<std::uint64_t>(setting.replicas);
+  std::uint64_t fits = setting.samples;
+  while (samples % (fits * replicas) != 0 && fits > 1) --fits;
+  const std::string advice = samples % (fits * replicas) == 0
+                                 ? "a micro-batch of " + std::to_string(fits) + " fits"
+                                 : "no micro-batch fits so many replicas";
+  return {pop::Code::kFailedPrecondition, "the checkpoint's epoch has used " + std::to_string(samples) +
+                                              " samples, which are no whole micro-batches of " +
+                                              std::to_string(setting.samples) + " on " +
+                                              pop::counted(setting.replicas, "replica") + ": " + advice};
 }
 
 }  // namespace
@@ -96,12 +110,7 @@ pop::Result<SavedState> stateAt(const Position& position, const Setting& setting
   POP_ASSIGN_OR_RETURN(state.loss_scale, numberAt<double>(position, kLossScale));
   POP_ASSIGN_OR_RETURN(state.good_updates, numberAt<std::uint64_t>(position, kGoodUpdates));
   const std::uint64_t step_samples = setting.samples * static_cast<std::uint64_t>(setting.replicas);
-  if (position.samples % step_samples != 0)
-    return pop::Status(pop::Code::kFailedPrecondition, "the checkpoint's epoch has used " +
-                                                           std::to_string(position.samples) +
-                                                           " samples, which are no whole micro-batches of " +
-                                                           std::to_string(setting.samples) + " on " +
-                                                           pop::counted(setting.replicas, "replica"));
+  if (position.samples % step_samples != 0) return noWholeBatches(position.samples, setting);
   state.data = {.epoch = position.epoch, .step = position.samples / step_samples};
   return state;
 }

@@ -161,11 +161,8 @@ class Trainer::Impl {
   bool resume(Checkpoints& checkpoints, io::Infeed& infeed, bool exactly) {
     stage_.check("Trainer.resume");
     requireSame(strategy_.context(), {denormalsInForce()}, "Trainer.resume");
-    std::vector<Piece> pieces = parameterPieces();
+    std::vector<Piece> pieces = piecesToLoad();
     for (Piece& piece : update_.state()) pieces.push_back(piece);
-    if (options_.variables != nullptr) {
-      for (Piece& piece : options_.variables->piecesToLoad()) pieces.push_back(piece);
-    }
     std::optional<SavedState> state;
     checkpoints.resume(pieces, [&](const Position& position) {
       pop::Result<SavedState> saved = stateAt(position, settingWith(infeed), exactly);
@@ -173,9 +170,7 @@ class Trainer::Impl {
       state = saved.value();
     });
     if (!state) return false;
-    copyToOtherReplicas();
-    copyToHost();
-    if (options_.variables != nullptr) options_.variables->loaded();
+    loaded();
     update_.setUpdatesDone(state->updates_done);
     runs_ = state->runs;
     scaler_.resume(state->loss_scale, state->good_updates);
@@ -186,9 +181,14 @@ class Trainer::Impl {
 
   void load(const Checkpoint& checkpoint) {
     stage_.check("Trainer.load");
-    checkpoint.load(parameterPieces());
-    copyToOtherReplicas();
-    copyToHost();
+    requireSame(strategy_.context(),
+                {{.name = "the checkpoint",
+                  .text = "step " + std::to_string(checkpoint.position().step) + ", digest " +
+                          std::to_string(checkpoint.digest()),
+                  .advice = "load the same one on all instances"}},
+                "Trainer.load");
+    checkpoint.load(piecesToLoad());
+    loaded();
     stage_.haveValues();
   }
 
@@ -246,6 +246,21 @@ class Trainer::Impl {
     const std::span<const std::byte> first = values_.front().bytes();
     for (FlatTensors& other : std::span(values_).subspan(1))
       std::copy(first.begin(), first.end(), other.bytes().begin());
+  }
+
+  /// Parameters and variables.
+  std::vector<Piece> piecesToLoad() {
+    std::vector<Piece> pieces = parameterPieces();
+    if (options_.variables != nullptr) {
+      for (Piece& piece : options_.variables->piecesToLoad()) pieces.push_back(piece);
+    }
+    return pieces;
+  }
+
+  void loaded() {
+    copyToOtherReplicas();
+    copyToHost();
+    if (options_.variables != nullptr) options_.variables->loaded();
   }
 
   std::vector<Piece> parameterPieces() { return piecesOf(values_.front()); }

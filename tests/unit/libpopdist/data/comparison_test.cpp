@@ -32,6 +32,9 @@ TEST(SpeedIn, TakesTheLastNumberBeforeTheUnit) {
   EXPECT_EQ(speedIn("fast\n"), 0);
   EXPECT_EQ(speedIn("samples/s"), 0);
   EXPECT_EQ(speedIn("many samples/s"), 0);
+  EXPECT_EQ(speedIn("1.2e+06 samples/s"), 1.2e6);
+  EXPECT_EQ(speedIn("speed: 7samples/s"), 7);
+  EXPECT_EQ(speedIn("1,234 samples/s"), 0);
 }
 
 }  // namespace

@@ -58,7 +58,11 @@ TEST(DataOptions, MistakesAreNamed) {
   expectMistake({"benchmark", "--records", "c", "--threads", "65"}, "65");
   expectMistake({"benchmark", "--idx", "a=b", "--npy", "a=c"}, "either");
   expectMistake({"benchmark", "--npy", "a="}, "--npy a= is not NAME=FILE");
-  expectMistake({"benchmark", "--npy", "a=b", "--latency", "--batch", "2"}, "leave --infeed and --batch out");
+  expectMistake({"benchmark", "--npy", "a=b", "--latency", "--batch", "2"}, "leave --infeed, --batch and");
+  expectMistake({"benchmark", "--npy", "a=b", "--latency", "--threads", "4"}, "--threads out");
+  expectMistake({"benchmark", "--npy", "a=b", "--shuffle", "-1"}, "--shuffle");
+  expectMistake({"compare", "--replicas", "2", "--", "poprun", "--num-replicas", "1", "x"},
+                "leave it out there");
   expectMistake({"records", "out"}, "records needs either --idx");
   expectMistake({"compare", "--replicas", "2", "--", "./train"}, "begins with poprun, not with train");
   expectMistake({"compare"}, "compare needs a command");

@@ -108,6 +108,32 @@ TEST_F(TraceRecorder, FileIsValidAfterEachWriteOfAProcessThatIsKilled) {
   EXPECT_EQ(textOf(spans.back(), "name"), "\"\xEF\xBF\xBD\n");
 }
 
+TEST_F(TraceRecorder, FileThatAnotherProcessWritesIsLeftAlone) {
+  Recorder training(traces_);
+  Recorder evaluator(traces_);
+  for (Recorder* each : {&training, &evaluator}) {
+    each->setInstance(0);
+    each->add(Kind::kProgram, each == &training ? "train" : "evaluate", now_, now_);
+    each->flush();
+  }
+  EXPECT_EQ(textOf(spansIn(traces_ + "/instance-0.json").at(0), "name"), "train");
+  const std::string other = traces_ + "/instance-0-pid-" + std::to_string(::getpid()) + ".json";
+  EXPECT_EQ(textOf(spansIn(other).at(0), "name"), "evaluate");
+}
+
+TEST_F(TraceRecorder, RestartedJobKeepsWhatCameBefore) {
+  for (const char* count : {"0", "1"}) {
+    ::setenv("POPDIST_RESTART_COUNT", count, 1);
+    Recorder recorder(traces_);
+    recorder.setInstance(0);
+    recorder.add(Kind::kProgram, count, now_, now_);
+    recorder.flush();
+  }
+  ::unsetenv("POPDIST_RESTART_COUNT");
+  EXPECT_EQ(textOf(spansIn(traces_ + "/instance-0.json").at(0), "name"), "0");
+  EXPECT_EQ(textOf(spansIn(traces_ + "/instance-0-restart-1.json").at(0), "name"), "1");
+}
+
 TEST_F(TraceRecorder, SpanOfMoreThanASecondIsWrittenAtOnce) {
   Recorder recorder(traces_);
   recorder.setInstance(0);

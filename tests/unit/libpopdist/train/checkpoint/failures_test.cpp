@@ -106,28 +106,62 @@ TEST(CheckpointFailure, WrongArgumentsOfOneInstanceAreHeardByAll) {
                     });
 }
 
-// One instance heard of it from save(), the others from wait(): all go on with the same step.
-TEST(CheckpointFailure, ThatSaveHasThrownIsNotThrownAgain) {
+// Whether they wait after each save or not: an instance that hears earlier than the others would be a save
+// ahead of them from then on.
+TEST(CheckpointFailure, OfOneInstancesPiecesIsHeardByAllAtTheSameCall) {
+  for (const bool waits : {true, false}) {
+    const QuickDir dir;
+    ThreadGroup(2).run([&](Context& context) {
+      Checkpoints checkpoints(context, {.directory = dir.path()});
+      Tensors state = stateOf(1);
+      std::vector<std::uint64_t> failed;
+      for (std::uint64_t step = 1; step <= 5; ++step) {
+        std::vector<Piece> pieces = shareOf(state, context);
+        if (step == 2 && context.instanceIndex() == 1) pieces[0].first = 100'000;
+        try {
+          checkpoints.save(pieces, {.step = step});
+          if (waits) checkpoints.wait();
+        } catch (const popdist_error& error) {
+          failed.push_back(step);
+          EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+          EXPECT_THAT(error.what(), ::testing::HasSubstr("over the end"));
+        }
+      }
+      EXPECT_EQ(failed, std::vector<std::uint64_t>{waits ? 2U : 3U});
+    });
+    EXPECT_EQ(namesIn(dir.path()), (std::vector<std::string>{"step-000004", "step-000005", "writer.lock"}));
+  }
+}
+
+TEST(CheckpointFailure, OfPiecesIsHeardAtOnceByAnInstanceAlone) {
   const QuickDir dir;
-  ThreadGroup(2).run([&](Context& context) {
+  ThreadGroup(1).run([&](Context& context) {
     Checkpoints checkpoints(context, {.directory = dir.path()});
     Tensors state = stateOf(1);
-    for (std::uint64_t step = 1; step <= 3; ++step) {
-      std::vector<Piece> pieces = shareOf(state, context);
-      const bool is_bad = step == 2;
-      if (is_bad && context.instanceIndex() == 1) pieces[0].first = 100'000;
-      const auto save = [&] {
-        checkpoints.save(pieces, {.step = step});
-        checkpoints.wait();
-      };
-      if (is_bad) {
-        expectError(save, ErrorCode::kInvalidArgument, "over the end");
-      } else {
-        save();
-      }
-    }
+    std::vector<Piece> pieces = Piece::of(state);
+    pieces[0].first = 100'000;
+    expectError([&] { checkpoints.save(pieces, {.step = 1}); }, ErrorCode::kInvalidArgument, "over the end");
+    checkpoints.save(Piece::of(state), {.step = 1});
   });
-  EXPECT_EQ(namesIn(dir.path()), (std::vector<std::string>{"step-000001", "step-000003", "writer.lock"}));
+  expectNewest(dir.path(), 1);
+}
+
+TEST(CheckpointFailure, IsADirectoryOfEachInstance) {
+  const QuickDir dir;
+  for (const int writer : {0, 1}) {
+    ThreadGroup(1).run([&](Context& context) {
+      Tensors state = stateOf(1 + static_cast<std::uint64_t>(writer));
+      const std::string own = dir.path() + "/" + std::to_string(writer);
+      Checkpoints(context, {.directory = own}).save(Piece::of(state), {.step = 1});
+    });
+  }
+  ThreadGroup(2).run([&](Context& context) {
+    Tensors state = stateOf(0);
+    Checkpoints checkpoints(context,
+                            {.directory = dir.path() + "/" + std::to_string(context.instanceIndex())});
+    expectError([&] { checkpoints.resume(Piece::of(state)); }, ErrorCode::kFailedPrecondition,
+                "is another on instance 1 than on instance 0");
+  });
 }
 
 TEST(CheckpointFailure, IsThrownByTheNextSave) {
