@@ -45,6 +45,15 @@ TransformerShape shapeFor(const Text& text, const TransformerOptions& options) {
   return shape;
 }
 
+/// Before the training: it may take long.
+std::vector<std::uint8_t> beginningIn(const Text& text, const TransformerOptions& options) {
+  std::vector<std::uint8_t> beginning = text.numbersOf(options.beginning);
+  if (beginning.size() < options.beginning.size())
+    throw std::runtime_error("--prompt '" + options.beginning + "' has characters that " + options.text +
+                             " does not have");
+  return beginning;
+}
+
 class Training {
  public:
   Training(popdist::Context& context, const TransformerOptions& options)
@@ -52,6 +61,7 @@ class Training {
         options_(options),
         strategy_(context),
         text_(options.text, 20 * (options.model.context + 1)),
+        beginning_(beginningIn(text_, options)),
         model_(shapeFor(text_, options), commonIsa(context, options)),
         training_(feed(windowsOf(text_.training(), options.model.context)
                            .shuffle(options.seed)
@@ -133,9 +143,9 @@ class Training {
   }
 
   train::Optimizer optimizer() const {
-    const train::LearningRate rate =
-        train::warmup(options_.warmup,
-                      train::cosine(options_.rate, options_.updates - options_.warmup, options_.rate / 10));
+    const train::LearningRate falls =
+        train::cosine(options_.rate, options_.updates - options_.warmup, options_.rate / 10);
+    const train::LearningRate rate = options_.warmup == 0 ? falls : train::warmup(options_.warmup, falls);
     return train::chain(train::clipByGlobalNorm(options_.clip),
                         train::adamw({.rate = rate, .beta2 = 0.99, .weight_decay = options_.weight_decay}));
   }
@@ -174,11 +184,8 @@ class Training {
   }
 
   void writeSample() const {
-    const std::vector<std::uint8_t> beginning = text_.numbersOf(options_.beginning);
-    if (beginning.empty())
-      throw std::runtime_error("--prompt '" + options_.beginning + "' has no character of " + options_.text);
-    const std::vector<std::uint8_t> text = write(model_, trainer_.parameters(), beginning, options_.writer);
-    std::printf("\n%s%s\n", text_.bytesOf(beginning).c_str(), text_.bytesOf(text).c_str());
+    const std::vector<std::uint8_t> text = write(model_, trainer_.parameters(), beginning_, options_.writer);
+    std::printf("\n%s%s\n", text_.bytesOf(beginning_).c_str(), text_.bytesOf(text).c_str());
   }
 
   /// The parameters as little-endian floats.
@@ -192,6 +199,7 @@ class Training {
   const TransformerOptions& options_;
   train::PopDistStrategy strategy_;
   Text text_;
+  const std::vector<std::uint8_t> beginning_;
   Transformer model_;
   io::Infeed training_, held_out_;
   io::Outfeed outfeed_;

@@ -131,7 +131,8 @@ void run() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char**) {
+  if (argc > 1) return std::fprintf(stderr, "popart_horovod takes no arguments\n"), 2;
   try {
     run();
     return 0;

@@ -27,6 +27,8 @@ int work(int index, int workers, int base_port) try {
 int main(int argc, char** argv) {
   const int workers = argc > 1 ? std::atoi(argv[1]) : 2;
   const int base_port = argc > 2 ? std::atoi(argv[2]) : 3737;
+  if (argc > 3 || workers < 1 || workers > 64 || base_port < 1 || base_port > 65535 - workers)
+    return std::fprintf(stderr, "usage: by_fork [WORKERS, 1 to 64] [BASE PORT]\n"), 2;
   // Before anything else of libpopdist is used: threads and connections are not for children.
   for (int i = 0; i < workers; ++i) {
     const pid_t child = fork();

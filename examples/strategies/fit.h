@@ -9,6 +9,8 @@
 #include <exception>
 #include <popdist/popdist.hpp>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 inline constexpr std::size_t kSamples = 960;
@@ -45,6 +47,9 @@ inline double addGradient(const popdist::Tensors& batch, std::span<const float> 
 
 inline popdist::io::Infeed feed(const popdist::Context& context) {
   const auto replicas = static_cast<std::size_t>(context.numTotalReplicas());
+  if (replicas > kGlobalBatch)
+    throw std::runtime_error(std::to_string(replicas) + " replicas are more than the " +
+                             std::to_string(kGlobalBatch) + " samples of a step");
   return popdist::io::Infeed(samples()
                                  .shuffle(42)
                                  .batch(kGlobalBatch / replicas)

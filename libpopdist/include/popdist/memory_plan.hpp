@@ -36,7 +36,7 @@ struct MemoryPlanOptions {
   std::uint64_t in_processor_bytes = std::uint64_t{1472} * 624 * 1024;
   /// Of an IPU: a quarter of an M2000's 450 GB.
   std::uint64_t streaming_bytes = 112'500'000'000;
-  /// An assumption: between Streaming Memory and one IPU.
+  /// An assumption: between Streaming Memory and one IPU. At least 1,000,000.
   std::uint64_t streaming_bytes_per_s = 5'000'000'000;
 };
 

@@ -44,12 +44,11 @@ struct VariableSpec {
 
 /// Of all replicas of this instance.
 ///
-/// Who calls: where "collective" is said, every instance; calls are matched by the variables' names, so
-/// instances may read in different orders. One call at a time. Threads: one of an AsyncCommunicator.
-/// Errors: a call that one instance makes and another does not throws popdist_error kDeadlineExceeded after
-/// the timeout (Context::setTimeout, or that of the call): it names the variable and the instances that are
-/// missing. Those get an error when they come. After any error but kInvalidArgument nothing can be read any
-/// more; each replica's own values stay.
+/// Who calls: where "collective" is said, every instance, in the same order. One call at a time. Threads: one
+/// of an AsyncCommunicator. Errors: a call that one instance makes and another does not throws popdist_error
+/// kDeadlineExceeded after the timeout (Context::setTimeout, or that of the call): it names the variable and
+/// the instances that are missing. Those get an error when they come. After any error but kInvalidArgument
+/// nothing can be read any more; each replica's own values stay.
 class Variables {
  public:
   /// Collective. Costs as Context::createCommunicator. Throws popdist_error kInvalidArgument: names that are

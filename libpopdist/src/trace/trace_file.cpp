@@ -105,7 +105,9 @@ pop::Result<TraceFile> TraceFile::create(const std::string& directory, int insta
     path = stem + "-pid-" + std::to_string(::getpid()) + ".json";
     fd = openLocked(path);
   }
-  if (!fd.valid() || ::ftruncate(fd.get(), 0) != 0) return failed("write " + pop::inQuotes(path));
+  // A pipe or a device has no size; writing tells what it makes of it.
+  if (!fd.valid() || (::ftruncate(fd.get(), 0) != 0 && errno != EINVAL))
+    return failed("write " + pop::inQuotes(path));
   TraceFile file(path, std::move(fd), instance < 0 ? static_cast<int>(::getpid()) : instance, most_bytes);
   const std::string head = "[\n" + file.metadata("process_name", 0, nameOfProcess(instance));
   POP_RETURN_IF_ERROR(file.writeAt(0, head + kEnd));

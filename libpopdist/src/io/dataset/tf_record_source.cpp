@@ -22,7 +22,7 @@ using Decode = std::function<pop::Status(std::span<const std::byte> record, Tens
 class RecordElements final : public AddressedSource {
  public:
   RecordElements(TfRecords records, std::vector<std::string> paths, Spec spec, Decode decode,
-                 const char* function)
+                 const char* function, const char* how)
       : AddressedSource(records.size()),
         records_(std::move(records)),
         paths_(std::move(paths)),

@@ -128,13 +128,21 @@ pop::Result<std::optional<TarMember>> TarMembers::next() {
   }
 }
 
-/// After the end there are zeros up to a multiple of what tar writes at a time. More of them are a file that
-/// has got its size and not its content; anything else is a second archive.
+/// After the end comes what fills up tar's last write: zeros, or with old programs anything. Further members
+/// are a second archive, or one with a hole; more zeros are a file that has got its size and not its content.
 pop::Status TarMembers::checkEnd() const {
   const auto rest = bytes_.subspan(at_);
-  if (!std::all_of(rest.begin(), rest.end(), [](std::byte each) { return each == std::byte{0}; }))
-    return damaged("is a block of zeros, the archive's end, and more follows: take archives one by one");
-  if (rest.size() <= kMostPaddingBytes) return {};
+  std::size_t last = 0;  // behind what is not zero
+  for (std::size_t at = 0; rest.size() - at >= kBlockBytes; at += kBlockBytes) {
+    const Header header(rest.subspan(at, kBlockBytes));
+    if (header.isZero()) continue;
+    if (header.hasChecksum())
+      return damaged(
+          "is a block of zeros, the archive's end, and further members follow: take archives one by "
+          "one");
+    last = at + kBlockBytes;
+  }
+  if (last > 0 || rest.size() <= kMostPaddingBytes) return {};
   return damaged("is the first of " + std::to_string(rest.size()) +
                  " zeros: the file has got its size, and not all of its content");
 }

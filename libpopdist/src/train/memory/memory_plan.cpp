@@ -62,7 +62,7 @@ MemoryPlan planMemory(const Parameters& parameters, const Optimizer& optimizer,
 }
 
 SimulatedTime MemoryPlan::streamingTime() const {
-  return std::chrono::ceil<SimulatedTime>(std::chrono::duration<double>(streaming_s));
+  return std::chrono::ceil<SimulatedTime>(std::chrono::duration<double>(std::min(streaming_s, kMostSeconds)));
 }
 
 std::string MemoryPlan::text() const {

@@ -18,7 +18,8 @@ namespace {
 constexpr std::size_t kTitleWidth = 30;  // of the first column of MemoryPlan::text
 
 SimulatedTime timeOf(std::uint64_t bytes, std::uint64_t bytes_per_s) {
-  return SimulatedTime(std::llround(static_cast<double>(bytes) * 1e12 / static_cast<double>(bytes_per_s)));
+  const double seconds = static_cast<double>(bytes) / static_cast<double>(bytes_per_s);
+  return SimulatedTime(std::llround(std::min(seconds, kMostSeconds) * 1e12));
 }
 
 /// A stage's parameters, those that it shares with another one included.

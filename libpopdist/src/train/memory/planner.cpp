@@ -12,6 +12,8 @@ namespace {
 constexpr std::uint64_t kLeastPartBytes = 128;  // of a tensor that is offloaded
 constexpr std::uint64_t kMostBytes = std::numeric_limits<std::uint64_t>::max();
 
+constexpr std::uint64_t kLeastBytesPerS = 1'000'000;
+
 std::uint64_t partOf(std::uint64_t whole, std::uint64_t parts) {
   return whole / parts + (whole % parts > 0 ? 1 : 0);
 }
@@ -31,8 +33,9 @@ pop::Status checkOptions(const MemoryPlanOptions& options) {
     return pop::invalidArgument("accumulation.count is " + std::to_string(options.accumulation.count) +
                                 ", replicas " + std::to_string(options.replicas) + ", ipus_per_replica " +
                                 std::to_string(options.ipus_per_replica) + ", expected 1 or more");
-  if (options.streaming_bytes_per_s < 1)
-    return pop::invalidArgument("streaming_bytes_per_s is 0, expected 1 or more");
+  if (options.streaming_bytes_per_s < kLeastBytesPerS)
+    return pop::invalidArgument("streaming_bytes_per_s is " + std::to_string(options.streaming_bytes_per_s) +
+                                ", expected " + std::to_string(kLeastBytesPerS) + " (1 MB/s) or more");
   if (options.replicas_per_state < 1 || options.replicas % options.replicas_per_state != 0)
     return pop::invalidArgument("replicas_per_state is " + std::to_string(options.replicas_per_state) +
                                 ", which does not divide the " + pop::counted(options.replicas, "replica"));

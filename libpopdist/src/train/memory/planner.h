@@ -15,6 +15,9 @@ namespace popdist::train {
 std::uint64_t sumOfBytes(std::uint64_t a, std::uint64_t b);
 std::uint64_t productOfBytes(std::uint64_t a, std::uint64_t b);
 
+/// Of a time that a Pod's clock still takes, as long as nothing really lasts.
+inline constexpr double kMostSeconds = 1e6;
+
 /// What planMemory refuses of options.
 pop::Status checkOptions(const MemoryPlanOptions& options);
 

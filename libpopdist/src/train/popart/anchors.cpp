@@ -77,9 +77,13 @@ pop::Status check(const DataFlow& data_flow, const Spec& values) {
     return pop::invalidArgument("batches_per_step is " + std::to_string(batches) + ", expected 1 or more");
   for (const auto& [name, type] : data_flow.anchors) {
     const auto named = [&name = name](const TensorSpec& value) { return value.name == name; };
-    if (std::none_of(values.begin(), values.end(), named))
+    const auto value = std::find_if(values.begin(), values.end(), named);
+    if (value == values.end())
       return {pop::Code::kNotFound,
               "the anchor " + pop::inQuotes(name) + " is no value of the model, which has " + textOf(values)};
+    if (type.id() == Id::kSum && sizeOf(value->type) == 1)
+      return pop::invalidArgument("the anchor " + pop::inQuotes(name) + " is " + textOf(*value) +
+                                  ", whose sums would soon wrap: make the model's value a float or int32");
     if (type.id() == Id::kEveryN && batches % type.period() != 0)
       return pop::invalidArgument(
           "the anchor " + pop::inQuotes(name) + " wants every batch number " + std::to_string(type.period()) +

@@ -74,6 +74,7 @@ void Session::Impl::setWeights(ConstTensorRefs weights) {
     throwIfError(pop::invalidArgument("the weights are " + textOf(weights.spec()) + ", the model's " +
                                       textOf(model_.weights.spec())),
                  "Session.setWeights");
+  has_roots_weights_ = false;
   if (own_weights_) return copy(weights, own_weights_->refs());
   for (int replica = 0; replica < counts_.replicas; ++replica) copy(weights, trainer_->parametersOf(replica));
 }

@@ -3,6 +3,8 @@
 // training that goes on, are compared by.
 #pragma once
 
+#include <optional>
+
 #include "common/base/status.h"
 #include "libpopdist/src/train/trainer/agreement.h"
 #include "popdist/trainer.hpp"
@@ -20,10 +22,11 @@ MemoryPlan planOf(const Strategy& strategy, const Parameters& parameters, const 
                   const TrainerOptions& options, int micro_batches);
 
 /// What the updates' bits depend on, and a checkpoint does not keep otherwise. Of accumulators: `sums`.
-Facts rulesOf(const Optimizer& optimizer, const Spec& sums, const TrainerOptions& options);
+Facts rulesOf(const Parameters& parameters, const Optimizer& optimizer, const Spec& sums,
+              const TrainerOptions& options);
 
-/// What else all instances have alike. `count`: micro-batches of an update.
+/// What else all instances have alike. `count`: micro-batches of an update; `times`: of a pipeline that has.
 Facts argumentsOf(const Strategy& strategy, const Parameters& parameters, const TrainerOptions& options,
-                  int count);
+                  int count, const std::optional<SimulationOptions>& times);
 
 }  // namespace popdist::train

@@ -26,8 +26,8 @@ class StageOfLife {
   void check(const char* function) const {
     if (failed_)
       throwIfError(
-          pop::failedPrecondition("an earlier Trainer.run has failed, so that only the parameters can "
-                                  "be asked for: make a new Trainer, which resumes from a checkpoint"),
+          pop::failedPrecondition("an earlier run has failed, so that only the parameters can be asked for: "
+                                  "make a new trainer, or session, and go on from what was saved"),
           function);
   }
   /// Where there are no parameters yet, too.

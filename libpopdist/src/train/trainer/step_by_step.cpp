@@ -65,10 +65,18 @@ class StepByStep final : public MicroBatches {
     const Tensors* const input = call.infeed.next(local_);
     if (input == nullptr) return false;
     call.watch.addTo(call.progress.seconds.input, "input");
-    step(*input, 0, sums_[static_cast<std::size_t>(local_)].refs(), call, false, nothing_);
+    step(*input, 0, gradientsOfEvaluation(), call, false, nothing_);
     ++call.progress.micro_batches;
     call.watch.addTo(call.progress.seconds.step, "step");
     return true;
+  }
+
+  /// Nobody reads them. Of the parameters' types, as a step is written for.
+  TensorRefs gradientsOfEvaluation() {
+    FlatTensors& sums = sums_[static_cast<std::size_t>(local_)];
+    if (sums.spec() == parameters_) return sums.refs();
+    if (!unread_) unread_.emplace(strategy_.context(), parameters_);
+    return unread_->refs();
   }
 
   void step(const Tensors& input, int index, TensorRefs gradients, const Call& call, bool training,
@@ -88,7 +96,11 @@ class StepByStep final : public MicroBatches {
 
   void ready(std::size_t parameter) {
     std::vector<bool>& missing = missing_[static_cast<std::size_t>(local_)];
-    if (!missing.at(parameter))
+    if (parameter >= missing.size())
+      throwIfError({pop::Code::kOutOfRange, "there is no parameter " + std::to_string(parameter) +
+                                                ": there are " + std::to_string(missing.size())},
+                   "MicroBatch.ready");
+    if (!missing[parameter])
       throwIfError(
           {pop::Code::kFailedPrecondition,
            "the gradient of " + pop::inQuotes(parameters_[parameter].name) + " is ready twice in one update"},
@@ -112,6 +124,7 @@ class StepByStep final : public MicroBatches {
   std::vector<FlatTensors>& values_;
   std::vector<FlatTensors>& sums_;
   std::vector<GradientSums> accumulators_;
+  std::optional<FlatTensors> unread_;       // where the sums have other types than the parameters
   int local_ = 0;                           // the replica whose micro-batch runs
   std::vector<std::vector<bool>> missing_;  // of each replica: parameters whose gradients are not final
   GradientReduction* reduction_ = nullptr;

@@ -39,12 +39,13 @@ std::uint64_t trainAndEvaluate(
   };
   const bool resumed = trainer.resume(checkpoints, *train.infeed);
   if (!resumed) trainer.initialise(seed);
-  if (checkpoints.evaluated() != trainer.updates()) {
-    if (resumed && isDue(trainer.updates(), train, eval))
-      evaluate(nullptr);  // the job has died between the checkpoint and the end of its evaluation
-    else
-      checkpoints.setEvaluated(trainer.updates());  // whatever a training before this one has left
-  }
+  const std::optional<std::uint64_t> last = checkpoints.evaluated();
+  // A later one than there is a checkpoint of: the job has died before that was complete.
+  const bool is_evaluated = resumed && last && *last >= trainer.updates();
+  if (!is_evaluated && resumed && isDue(trainer.updates(), train, eval))
+    evaluate(nullptr);  // the job has died between the checkpoint and the end of its evaluation
+  else if (last != trainer.updates())
+    checkpoints.setEvaluated(trainer.updates());  // also whatever a training before this one has left
   const std::uint64_t before = trainer.updates();
   while (trainer.updates() < train.max_updates) {
     // To the next multiple, wherever a checkpoint of another rhythm was.

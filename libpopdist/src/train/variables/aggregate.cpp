@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/train/variables/aggregate.h"
 
-#include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 namespace popdist::train {
@@ -14,13 +14,20 @@ double with(Aggregation aggregation, double so_far, double first, double value) 
     case Aggregation::kMean:
       return so_far + (value - first);
     case Aggregation::kMax:
-      return std::max(so_far, value);
+      return value > so_far || std::isnan(value) ? value : so_far;
     case Aggregation::kMin:
-      return std::min(so_far, value);
+      return value < so_far || std::isnan(value) ? value : so_far;
     case Aggregation::kFirstReplica:
       break;
   }
   return so_far;
+}
+
+/// Infinities differ from others by no number.
+double plainMean(std::span<const double> all, std::size_t element, std::size_t elements) {
+  double sum = 0;
+  for (std::size_t at = element; at < all.size(); at += elements) sum += all[at];
+  return sum / static_cast<double>(all.size() / elements);
 }
 
 }  // namespace
@@ -34,6 +41,7 @@ void aggregate(Aggregation aggregation, std::span<const double> all, std::span<d
     for (std::size_t replica = 1; replica < replicas; ++replica)
       so_far = with(aggregation, so_far, first, all[replica * result.size() + i]);
     result[i] = is_mean ? first + so_far / static_cast<double>(replicas) : so_far;
+    if (is_mean && !std::isfinite(result[i])) result[i] = plainMean(all, i, result.size());
   }
 }
 

@@ -36,7 +36,7 @@ std::string textOfAll(const std::vector<VariableSpec>& variables) {
   for (const VariableSpec& each : variables) {
     text += (text.empty() ? "" : ", ") + textOf(TensorSpec{each.name, Type::kDouble, each.shape}) +
             (each.sync == Sync::kOnRead ? " on read " : " on write ") +
-            std::to_string(static_cast<int>(each.aggregation));
+            std::to_string(static_cast<int>(each.aggregation)) + " from " + pop::numberText(each.initial);
   }
   return text;
 }

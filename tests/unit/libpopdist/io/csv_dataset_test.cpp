@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dataset::csv: what it reads, and the line, column and text that it names when it cannot.
+#include <sys/stat.h>
+
 #include <cmath>
 #include <string>
 
@@ -42,6 +44,35 @@ class CsvDataset : public ::testing::Test {
   pop::testing::TempDir dir_;
   std::filesystem::path path_ = dir_ / "data.csv";
 };
+
+TEST_F(CsvDataset, CacheOfOtherColumnsIsRefused) {
+  const CsvTensor x{"x", {"a"}};
+  const auto cached = [&](const CsvOptions& options) {
+    return open("1,10\n2,20\n", options).cache(dir_.path());
+  };
+  Tensors element(cached({.tensors = {x}, .header = {"a", "b"}}).spec());
+  ASSERT_TRUE(cached({.tensors = {x}, .header = {"a", "b"}}).read(0, 0, element));
+  expectError(
+      [&] {
+        cached({.tensors = {x}, .header = {"b", "a"}}).read(0, 0, element);
+      },
+      ErrorCode::kFailedPrecondition, "column 1");
+}
+
+TEST_F(CsvDataset, NumbersTooSmallAreZero) {
+  EXPECT_THAT(column<float>("a\n1e-400\n-1e-50\n0.0000001e-320\n", "a"), ElementsAre(0.0F, 0.0F, 0.0F));
+  EXPECT_THAT(column<double>("a\n1e-400\n", "a"), ElementsAre(0.0));
+  expectRefused("a\n1e400\n", "is beyond float");
+}
+
+TEST_F(CsvDataset, PipeIsNoFile) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  expectError(
+      [&] {
+        Dataset::csv(path_, {.tensors = {{"x", {"a"}}}});
+      },
+      ErrorCode::kInvalidArgument, "is no regular file");
+}
 
 TEST_F(CsvDataset, ColumnsBecomeTensors) {
   const Dataset dataset =

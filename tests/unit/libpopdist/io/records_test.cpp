@@ -2,9 +2,12 @@
 // Files of records: what was written is read, and damage is named.
 #include "libpopdist/src/io/formats/records.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <new>
@@ -36,6 +39,20 @@ TEST(Records, KeepTheOrderOfThePassThatIsWritten) {
   const TempDir dir;
   writeRecords(counting(50).shuffle(1), dir / "data", 3);
   EXPECT_EQ(passOf(Dataset::records(dir / "data")), passOf(counting(50).shuffle(1), 3));
+}
+
+TEST(Records, LimitOfFileSizesIsAnErrorAndLeavesNothing) {
+  const TempDir dir;
+  const auto write = [&] {
+    ::signal(SIGXFSZ, SIG_DFL);
+    const rlimit limit{4096, 4096};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    expectError([&] { writeRecords(counting(10'000), dir / "a"); }, ErrorCode::kResourceExhausted,
+                "cannot write");
+    ::_exit(::testing::Test::HasFailure() ? 1 : 0);
+  };
+  EXPECT_EXIT(write(), ::testing::ExitedWithCode(0), "");
+  EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
 }
 
 TEST(Records, MayBeNone) {

@@ -87,6 +87,17 @@ TEST_F(TarDataset, PassesOverWhatIsNoFileOfAnElement) {
             (Seen{"0=zero", "d.d/1=one"}));
 }
 
+TEST_F(TarDataset, RefusesAnArchiveWithAHole) {
+  const auto refused = [&](const std::string& archive) {
+    expectError([&] { contents(archive); }, ErrorCode::kDataLoss, "header at byte 1024 is");
+  };
+  const std::string first = tarFile("0.txt", "zero");
+  refused(first + std::string(512, '\0') + tarFile("1.txt", "one") + tarEnd());
+  refused(first + tarEnd() + tarFile("1.txt", "one") + tarEnd());
+  refused(first + std::string(3 << 20, '\0'));
+  EXPECT_EQ(contents(first + std::string(1 << 20, '\0')), (Seen{"0=zero"})) << "tar --blocking-factor 2048";
+}
+
 TEST_F(TarDataset, ReadsSeveralArchivesAndGzip) {
   writeText(path_, tarFile("0.txt", "a") + tarEnd());
   const std::string more = tarFile("0.txt", "b") + tarEnd();

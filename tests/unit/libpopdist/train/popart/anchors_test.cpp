@@ -150,6 +150,12 @@ TEST(Anchors, AreRefusedWhereTheyCannotBe) {
   EXPECT_EQ(code({4, {{"number", AnchorReturnType("EveryN", 3)}}}), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code({4, {{"loss", AnchorReturnType("All")}}}), ErrorCode::kNotFound);
   EXPECT_EQ(code({0, {}}), ErrorCode::kInvalidArgument);
+  Model small = numbers();
+  small.values = {{"number", Type::kInt8, {2}}};
+  EXPECT_EQ(errorCodeOf([&] {
+              Session(Context::fromEnvironment(), small, {4, {{"number", AnchorReturnType("Sum")}}});
+            }),
+            ErrorCode::kInvalidArgument);
 }
 
 }  // namespace

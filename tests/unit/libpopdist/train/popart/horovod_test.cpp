@@ -220,6 +220,22 @@ TEST(PopartHorovod, InferenceHasNothingToReduce) {
   });
 }
 
+TEST(PopartHorovod, WeightsThatOneRankSetsAreBroadcastAgain) {
+  ThreadGroup group(2);
+  group.run([](Context& context) {
+    const SessionOptions options{.host_all_reduce = true};
+    Session session(context, model(4), {1, {}}, options);
+    hvd::DistributedOptimizer(train::sgd(0.1), session, options).insertHostAllReduce();
+    hvd::broadcastWeights(session);
+    Tensors weights(session.weights().spec());
+    session.setWeights(std::as_const(weights).refs());
+    io::Infeed infeed = regression::feed(context, 4);
+    EXPECT_EQ(errorCodeOf([&] { session.run(infeed); }), ErrorCode::kFailedPrecondition);
+    hvd::broadcastWeights(session);
+    session.run(infeed);
+  });
+}
+
 TEST(PopartHorovod, InferenceEndsWithItsInfeed) {
   Context& context = Context::fromEnvironment();
   Session session(context, model(4), {regression::kSamples / 4 + 1, {}}, {}, Mode::kInference);

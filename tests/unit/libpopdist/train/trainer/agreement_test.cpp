@@ -26,6 +26,7 @@ struct Arguments {
   Optimizer optimizer = sgd(0.1);
   TrainerOptions options{.metrics = {"loss"}};
   std::size_t micro_batch = 2;
+  std::uint64_t updates = 1;
 };
 
 /// What each of three instances hears, of which the last one has changed its arguments.
@@ -42,7 +43,7 @@ std::vector<std::string> heard(const std::function<void(Arguments&)>& change) {
           strategy, given.parameters, [](const MicroBatch&) {}, given.optimizer, given.options);
       trainer.initialise(1);
       io::Infeed infeed = regression::feed(context, given.micro_batch);
-      trainer.run(infeed, 1);
+      trainer.run(infeed, given.updates);
     } catch (const popdist_error& error) {
       messages[self] = error.what();
       EXPECT_EQ(error.code(), ErrorCode::kFailedPrecondition);
@@ -71,6 +72,10 @@ TEST(Agreement, NamesTheFirstArgumentThatDiffersOnAllInstances) {
        [](Arguments& to) { to.options.accumulation.reduction = Reduction::kMean; }},
       {"replicas_per_optimizer_state", "'1'", "'3'",
        [](Arguments& to) { to.options.replicas_per_optimizer_state = 3; }},
+      {"flops_per_micro_batch", "'0'", "'5'", [](Arguments& to) { to.options.flops_per_micro_batch = 5; }},
+      {"memory", "activations 0", "activations 9",
+       [](Arguments& to) { to.options.memory.activation_bytes = 9; }},
+      {"updates", "'1'", "'2'", [](Arguments& to) { to.updates = 2; }},
       {"metrics", "loss", "''", [](Arguments& to) { to.options.metrics = {}; }},
       {"micro-batch", "2", "4", [](Arguments& to) { to.micro_batch = 4; }},
   };
@@ -117,6 +122,36 @@ TEST(Agreement, IsWaitedForByNobodyWhenOneInstanceRefusesItsArguments) {
   };
   expect(refused([](Arguments& to) { to.options.accumulation.count = 0; }, 1), "accumulation.count is 0");
   expect(refused([](Arguments&) {}, 2), "the infeed has 2 replicas");
+}
+
+TEST(Agreement, SeesRatesThatPart) {
+  EXPECT_THAT(
+      heard([](Arguments& to) { to.optimizer = sgd(LearningRate([](std::uint64_t) { return 0.1; })); }),
+      Each(std::string()));
+  EXPECT_THAT(heard([](Arguments& to) {
+                to.optimizer = sgd(LearningRate([](std::uint64_t done) { return done == 0 ? 0.1 : 0.2; }));
+                to.updates = 1;
+              }),
+              Each(std::string()))
+      << "the first update is the same";
+  std::vector<std::string> messages(3);
+  testing::ThreadGroup group(3);
+  group.run([&](Context& context) {
+    const auto self = static_cast<std::size_t>(context.instanceIndex());
+    PopDistStrategy strategy(context);
+    Trainer trainer(
+        strategy, regression::parameters(), [](const MicroBatch&) {},
+        sgd(cosine(0.1, self == 1 ? 200 : 100)));
+    trainer.initialise(1);
+    io::Infeed infeed = regression::feed(context, 2);
+    try {
+      trainer.run(infeed, 5);
+    } catch (const popdist_error& error) {
+      messages[self] = error.what();
+      EXPECT_EQ(error.code(), ErrorCode::kFailedPrecondition);
+    }
+  });
+  EXPECT_THAT(messages, Each(HasSubstr("after update 5 the optimizer's rates")));
 }
 
 TEST(Agreement, SeesTheOrderAndTheShapeOfParameters) {

@@ -117,6 +117,38 @@ TEST_F(Resume, RefusesOtherRulesUnlessAsked) {
   EXPECT_EQ(code({.updates = 1, .optimizer = adam({})}), ErrorCode::kFailedPrecondition);
 }
 
+TEST_F(Resume, RefusesACheckpointOfMoreTensorsUnlessAsked) {
+  const auto train = [&](bool is_whole, bool exactly) {
+    ThreadGroup(1).run([&](Context& context) {
+      Parameters parameters = regression::parameters();
+      if (is_whole) parameters.add("head", {7});
+      PopDistStrategy strategy(context);
+      Variables seen(context, {{.name = "seen"}});
+      Trainer trainer(strategy, parameters, [](const MicroBatch&) {}, sgd(0.1),
+                      {.variables = is_whole ? &seen : nullptr});
+      io::Infeed infeed = regression::feed(context, 2);
+      Checkpoints checkpoints(context, {.directory = directory.path()});
+      if (!trainer.resume(checkpoints, infeed, {.exactly = exactly})) trainer.initialise(1);
+      trainer.run(infeed, 1);
+      trainer.save(checkpoints, infeed);
+      checkpoints.wait();
+    });
+  };
+  train(true, true);
+  EXPECT_EQ(errorCodeOf([&] { train(false, true); }), ErrorCode::kFailedPrecondition);
+  train(false, false);
+}
+
+TEST_F(Resume, SaysWhichMicroBatchFitsWhereSamplesAreNoWholeOnes) {
+  run({{2}}, {.updates = 1, .save = true, .micro_batch = 3, .accumulation = 1});
+  try {
+    run({{2}}, {.updates = 1, .exactly = false, .micro_batch = 4, .accumulation = 1});
+    ADD_FAILURE() << "6 samples are no whole micro-batches of 4 on 2 replicas";
+  } catch (const popdist_error& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("a micro-batch of 3 fits"));
+  }
+}
+
 TEST_F(Resume, LeavesAloneWhatItRefusesToReplace) {
   run({{2}}, {.updates = 2, .save = true});
   ThreadGroup group(1);

@@ -97,6 +97,12 @@ TEST_F(TrainAndEvaluate, EvaluatesWhatDeathHasPrevented) {
   EXPECT_EQ(last.loss, run(25, 10, another).loss);
 }
 
+TEST_F(TrainAndEvaluate, OwesNothingBeforeTheLastOneWhoseCheckpointIsNotThere) {
+  run(20, 10);
+  std::filesystem::remove_all(directory / "step-000020");  // the job has died while it was written
+  EXPECT_THAT(run(20, 10).evaluated_at, ElementsAre(20));
+}
+
 TEST_F(TrainAndEvaluate, OwesWhateverATrainingBeforeHasEvaluated) {
   run(10, 10);
   std::filesystem::remove_all(directory / "step-000010");

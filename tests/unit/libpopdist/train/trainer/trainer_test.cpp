@@ -56,6 +56,22 @@ TEST_F(TrainerTest, EvaluationsChangeNothingAndSeeThePassOnce) {
   EXPECT_EQ(trainer.run(infeed, 1).updates, 1U);
 }
 
+TEST_F(TrainerTest, GivesEvaluationsGradientsOfTheParametersTypes) {
+  SingleStrategy single(Context::fromEnvironment());
+  Trainer trainer(single, regression::parameters(),
+                  [](const MicroBatch& batch) {
+                    for (float& each : batch.gradients.get<float>("w")) each += batch.training ? 0.5F : 1e9F;
+                  },
+                  castGradients(sgd(0.1)), {.accumulation = {.count = 2, .type = Type::kHalf}});
+  trainer.initialise(1);
+  io::Infeed infeed(regression::samples().batch(8));
+  const float before = trainer.parameters().get<float>("w")[0];
+  EXPECT_EQ(trainer.evaluate(infeed).micro_batches, regression::kSamples / 8);
+  infeed.start();
+  trainer.run(infeed, 1);
+  EXPECT_NEAR(trainer.parameters().get<float>("w")[0], before - 0.1F, 1e-6F) << "only of the training";
+}
+
 TEST_F(TrainerTest, LearnsTheFunction) {
   Trainer trainer = make({.metrics = {"loss"}}, adam({.rate = 0.1}));
   trainer.initialise(1);
@@ -223,6 +239,22 @@ Pod::Times podTimes(const MemoryPlanOptions& memory, std::uint64_t updates, int 
     if (of_thread.instanceIndex() == 0) times = after;
   });
   return times;
+}
+
+TEST(Trainer, GivesEvaluationsGradientsOfTheParametersTypes) {
+  SingleStrategy strategy(Context::fromEnvironment());
+  Trainer trainer(strategy, regression::parameters(),
+                  [](const MicroBatch& batch) {
+                    for (float& each : batch.gradients.get<float>("w")) each += batch.training ? 0.5F : 1e9F;
+                  },
+                  castGradients(sgd(0.1)), {.accumulation = {.count = 2, .type = Type::kHalf}});
+  trainer.initialise(1);
+  io::Infeed infeed(regression::samples().batch(8));
+  const float before = trainer.parameters().get<float>("w")[0];
+  EXPECT_EQ(trainer.evaluate(infeed).micro_batches, regression::kSamples / 8);
+  infeed.start();
+  trainer.run(infeed, 1);
+  EXPECT_NEAR(trainer.parameters().get<float>("w")[0], before - 0.1F, 1e-6F) << "only of the training";
 }
 
 TEST(TrainerOnAPod, StreamsOffloadedStateInEachUpdate) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 namespace popdist::train {
@@ -24,6 +25,16 @@ TEST(Aggregate, IsOfEachElementOverReplicas) {
   EXPECT_THAT(of(Aggregation::kMax, three), ElementsAre(5, -10));
   EXPECT_THAT(of(Aggregation::kMin, three), ElementsAre(1, -30));
   EXPECT_THAT(of(Aggregation::kFirstReplica, three), ElementsAre(1, -10));
+}
+
+TEST(Aggregate, KeepsWhatIsNoNumberWhicheverReplicaHasIt) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const Aggregation each :
+       {Aggregation::kSum, Aggregation::kMean, Aggregation::kMax, Aggregation::kMin}) {
+    EXPECT_THAT(of(each, {1, nan, nan, 1}), ElementsAre(::testing::IsNan(), ::testing::IsNan()));
+  }
+  EXPECT_THAT(of(Aggregation::kMean, {inf, 1, inf, inf}), ElementsAre(inf, inf));
 }
 
 TEST(Aggregate, MeanOfEqualValuesIsTheValueToTheBit) {

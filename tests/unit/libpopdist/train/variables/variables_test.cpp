@@ -195,6 +195,14 @@ TEST(Variables, TrainersSaveThemWithTheParameters) {
   };
   EXPECT_EQ(run({2, 2}, 3), 12);
   EXPECT_EQ(run({1, 3}, 2), 20);
+  // An evaluation has them as the training left them.
+  Context& alone = Context::fromEnvironment();
+  SingleStrategy strategy(alone);
+  Variables variables(alone, {{.name = "seen"}});
+  Trainer trainer(strategy, regression::parameters(), [](const MicroBatch&) {}, sgd(0),
+                  {.variables = &variables});
+  trainer.load(Checkpoint::newest(directory.path()));
+  EXPECT_EQ(variables.read(0).front(), 20);
 }
 
 TEST(Variables, RefuseWhatMakesNoSense) {
@@ -221,6 +229,9 @@ TEST(Variables, InstancesHaveTheSame) {
   group.run([](Context& context) {
     const Aggregation aggregation = context.instanceIndex() == 0 ? Aggregation::kSum : Aggregation::kMax;
     EXPECT_EQ(errorCodeOf([&] { Variables variables(context, {{.name = "a", .aggregation = aggregation}}); }),
+              ErrorCode::kFailedPrecondition);
+    const double initial = context.instanceIndex();
+    EXPECT_EQ(errorCodeOf([&] { Variables variables(context, {{.name = "a", .initial = initial}}); }),
               ErrorCode::kFailedPrecondition);
   });
 }
