@@ -13,7 +13,7 @@ namespace pop::popctl {
 namespace {
 
 // As poprun's --sync-type names them.
-const std::map<std::string, int>& syncTypes() {
+const std::map<std::string, int>& syncTypesByName() {
   static const std::map<std::string, int> types{
       {"ST_GS2_DEFAULT", virmgrpc::ST_GS2_DEFAULT},
       {"ST_GS2_INDEPENDENT_RAILS", virmgrpc::ST_GS2_INDEPENDENT_RAILS},
@@ -32,7 +32,7 @@ void addOptions(CLI::App& app, HoldOptions& options) {
   app.add_option("--num-gcds", options.num_gcds);
   app.add_option("--num-replicas", options.num_replicas);
   app.add_option("--num-segments", options.num_segments);
-  app.add_option("--sync-type", options.sync)->transform(CLI::CheckedTransformer(syncTypes()));
+  app.add_option("--sync-type", options.sync)->transform(CLI::CheckedTransformer(syncTypesByName()));
   app.add_flag("--update", options.update);
   app.add_option("--reset", options.reset);
   app.add_flag("--remove", options.remove);

@@ -41,7 +41,7 @@ enum Takes : unsigned {
   kQuota = 1U << 11,    // how much
 };
 
-struct Row {
+struct Verb {
   Action action;
   const char* verb;
   const char* noun;    // "": none
@@ -53,63 +53,63 @@ struct Row {
 
 // clang-format off
 constexpr std::array kRows{
-    Row{Action::kListJobs, "list", "jobs", "job", "", kFilters | kWatch, "list jobs, the newest first"},
-    Row{Action::kListHosts, "list", "hosts", "host", "", kWatch, "list the hosts that have joined"},
-    Row{Action::kGetJob, "get", "job", "jobs", "JOB", kNothing, "print what is known of a job"},
-    Row{Action::kGetHost, "get", "host", "hosts", "HOST", kNothing, "print what is known of a host"},
-    Row{Action::kCancelJob, "cancel", "job", "jobs", "JOB", kReason, "end a job with grace; the second time, kill it"},
-    Row{Action::kSignalJob, "signal", "job", "jobs", "JOB", kSignal, "send a signal to all instances of a job"},
-    Row{Action::kHoldJob, "hold", "job", "jobs", "JOB", kNothing, "keep a job that waits from starting"},
-    Row{Action::kReleaseJob, "release", "job", "jobs", "JOB", kNothing, "let a held job start"},
-    Row{Action::kWaitJob, "wait", "job", "jobs", "JOB", kNothing, "wait until a job has ended, and exit as it did"},
-    Row{Action::kForgetJob, "forget", "job", "jobs", "JOB", kNothing, "remove a job that has ended, with its records"},
-    Row{Action::kLogsJob, "logs", "job", "jobs", "JOB", kFollow | kOutput, "print what a job has written so far"},
-    Row{Action::kAttachJob, "attach", "job", "jobs", "JOB", kControl | kOutput,
+    Verb{Action::kListJobs, "list", "jobs", "job", "", kFilters | kWatch, "list jobs, the newest first"},
+    Verb{Action::kListHosts, "list", "hosts", "host", "", kWatch, "list the hosts that have joined"},
+    Verb{Action::kGetJob, "get", "job", "jobs", "JOB", kNothing, "print what is known of a job"},
+    Verb{Action::kGetHost, "get", "host", "hosts", "HOST", kNothing, "print what is known of a host"},
+    Verb{Action::kCancelJob, "cancel", "job", "jobs", "JOB", kReason, "end a job with grace; the second time, kill it"},
+    Verb{Action::kSignalJob, "signal", "job", "jobs", "JOB", kSignal, "send a signal to all instances of a job"},
+    Verb{Action::kHoldJob, "hold", "job", "jobs", "JOB", kNothing, "keep a job that waits from starting"},
+    Verb{Action::kReleaseJob, "release", "job", "jobs", "JOB", kNothing, "let a held job start"},
+    Verb{Action::kWaitJob, "wait", "job", "jobs", "JOB", kNothing, "wait until a job has ended, and exit as it did"},
+    Verb{Action::kForgetJob, "forget", "job", "jobs", "JOB", kNothing, "remove a job that has ended, with its records"},
+    Verb{Action::kLogsJob, "logs", "job", "jobs", "JOB", kFollow | kOutput, "print what a job has written so far"},
+    Verb{Action::kAttachJob, "attach", "job", "jobs", "JOB", kControl | kOutput,
         "print a job's output, go on with it, and exit as the job does; Ctrl-C ends only this popctl"},
-    Row{Action::kDrainHost, "drain", "host", "hosts", "HOST", kReasonMust, "give a host no more jobs"},
-    Row{Action::kResumeHost, "resume", "host", "hosts", "HOST", kNothing, "give a drained host jobs again"},
-    Row{Action::kRemoveHost, "remove", "host", "hosts", "HOST", kNothing, "remove a host that has not joined"},
-    Row{Action::kSetQuota, "set", "quota", "quotas", "", kQuotaOf | kQuota,
+    Verb{Action::kDrainHost, "drain", "host", "hosts", "HOST", kReasonMust, "give a host no more jobs"},
+    Verb{Action::kResumeHost, "resume", "host", "hosts", "HOST", kNothing, "give a drained host jobs again"},
+    Verb{Action::kRemoveHost, "remove", "host", "hosts", "HOST", kNothing, "remove a host that has not joined"},
+    Verb{Action::kSetQuota, "set", "quota", "quotas", "", kQuotaOf | kQuota,
         "say how much a user, or an allocation, may have at once"},
-    Row{Action::kListQuotas, "list", "quotas", "quota", "", kNothing, "list quotas, and what is in use of them"},
-    Row{Action::kRemoveQuota, "remove", "quota", "quotas", "", kQuotaOf, "remove a quota"},
-    Row{Action::kCheckStore, "check", "store", "", "", kNothing, "look for damage in the daemon's store"},
-    Row{Action::kBackup, "backup", "", "", "FILE", kNothing, "write a copy of the daemon's store to a file"},
-    Row{Action::kAbout, "about", "", "", "", kNothing, "print the daemon's version, and who you are there"},
-    Row{Action::kTop, "top", "", "", "", kNothing, "show hosts and jobs, and go on showing them"},
-    Row{Action::kCreatePartition, "create", "partition", "partitions", "PARTITION", kPods,
+    Verb{Action::kListQuotas, "list", "quotas", "quota", "", kNothing, "list quotas, and what is in use of them"},
+    Verb{Action::kRemoveQuota, "remove", "quota", "quotas", "", kQuotaOf, "remove a quota"},
+    Verb{Action::kCheckStore, "check", "store", "", "", kNothing, "look for damage in the daemon's store"},
+    Verb{Action::kBackup, "backup", "", "", "FILE", kNothing, "write a copy of the daemon's store to a file"},
+    Verb{Action::kAbout, "about", "", "", "", kNothing, "print the daemon's version, and who you are there"},
+    Verb{Action::kTop, "top", "", "", "", kNothing, "show hosts and jobs, and go on showing them"},
+    Verb{Action::kCreatePartition, "create", "partition", "partitions", "PARTITION", kPods,
         "make a partition of IPUs, and files that describe it"},
-    Row{Action::kListPartitions, "list", "partitions", "partition", "", kPods, "list partitions"},
-    Row{Action::kGetPartition, "get", "partition", "partitions", "PARTITION", kPods,
+    Verb{Action::kListPartitions, "list", "partitions", "partition", "", kPods, "list partitions"},
+    Verb{Action::kGetPartition, "get", "partition", "partitions", "PARTITION", kPods,
         "print what is known of a partition, or what programs need to use it"},
-    Row{Action::kResetPartition, "reset", "partition", "partitions", "PARTITION", kPods, "configure the IPUs anew"},
-    Row{Action::kRemovePartition, "remove", "partition", "partitions", "PARTITION", kPods, "remove a partition"},
-    Row{Action::kRemovePartition, "delete", "partition", "partitions", "PARTITION", kPods, "the same"},
-    Row{Action::kReleasePartition, "release", "partition", "partitions", "PARTITION", kPods | kReason,
+    Verb{Action::kResetPartition, "reset", "partition", "partitions", "PARTITION", kPods, "configure the IPUs anew"},
+    Verb{Action::kRemovePartition, "remove", "partition", "partitions", "PARTITION", kPods, "remove a partition"},
+    Verb{Action::kRemovePartition, "delete", "partition", "partitions", "PARTITION", kPods, "the same"},
+    Verb{Action::kReleasePartition, "release", "partition", "partitions", "PARTITION", kPods | kReason,
         "free the IPUs of a partition whose end cannot be proved"},
-    Row{Action::kListIpuAttributes, "list", "ipu-attrs", "ipu-attr", "", kPods, "list what is known of IPUs"},
-    Row{Action::kCreateCluster, "create", "cluster", "clusters", "CLUSTER", kPods, "make a cluster of ILDs"},
-    Row{Action::kListClusters, "list", "clusters", "cluster", "", kNothing, "list clusters"},
-    Row{Action::kRemoveCluster, "remove", "cluster", "clusters", "CLUSTER", kNothing, "remove a cluster"},
-    Row{Action::kCreateAgent, "create", "agent", "agents", "AGENT", kPods, "add an IPU-Machine to a cluster"},
-    Row{Action::kListAgents, "list", "agents", "agent", "", kPods, "list IPU-Machines"},
-    Row{Action::kRemoveAgent, "remove", "agent", "agents", "AGENT", kNothing, "remove an IPU-Machine"},
-    Row{Action::kDrainAgent, "drain", "agent", "agents", "AGENT", kReasonMust, "make no new partitions there"},
-    Row{Action::kResumeAgent, "resume", "agent", "agents", "AGENT", kNothing, "make partitions there again"},
-    Row{Action::kCreateAllocation, "create", "allocation", "allocations", "ALLOCATION", kPods,
+    Verb{Action::kListIpuAttributes, "list", "ipu-attrs", "ipu-attr", "", kPods, "list what is known of IPUs"},
+    Verb{Action::kCreateCluster, "create", "cluster", "clusters", "CLUSTER", kPods, "make a cluster of ILDs"},
+    Verb{Action::kListClusters, "list", "clusters", "cluster", "", kNothing, "list clusters"},
+    Verb{Action::kRemoveCluster, "remove", "cluster", "clusters", "CLUSTER", kNothing, "remove a cluster"},
+    Verb{Action::kCreateAgent, "create", "agent", "agents", "AGENT", kPods, "add an IPU-Machine to a cluster"},
+    Verb{Action::kListAgents, "list", "agents", "agent", "", kPods, "list IPU-Machines"},
+    Verb{Action::kRemoveAgent, "remove", "agent", "agents", "AGENT", kNothing, "remove an IPU-Machine"},
+    Verb{Action::kDrainAgent, "drain", "agent", "agents", "AGENT", kReasonMust, "make no new partitions there"},
+    Verb{Action::kResumeAgent, "resume", "agent", "agents", "AGENT", kNothing, "make partitions there again"},
+    Verb{Action::kCreateAllocation, "create", "allocation", "allocations", "ALLOCATION", kPods,
         "say who may use which IPU-Machines"},
-    Row{Action::kListAllocations, "list", "allocations", "allocation", "", kNothing, "list allocations"},
-    Row{Action::kRemoveAllocation, "remove", "allocation", "allocations", "ALLOCATION", kNothing,
+    Verb{Action::kListAllocations, "list", "allocations", "allocation", "", kNothing, "list allocations"},
+    Verb{Action::kRemoveAllocation, "remove", "allocation", "allocations", "ALLOCATION", kNothing,
         "remove an allocation"},
-    Row{Action::kCreateUser, "create", "user", "users", "USER", kAccess, "set what a user may do"},
-    Row{Action::kListUsers, "list", "users", "user", "", kNothing, "list users whose role is not the usual one"},
-    Row{Action::kRemoveUser, "remove", "user", "users", "USER", kNothing, "give a user the usual role again"},
-    Row{Action::kCreateToken, "create", "token", "tokens", "", kAccess, "print a token, with which programs are you"},
-    Row{Action::kListTokens, "list", "tokens", "token", "", kNothing, "list your tokens; as an admin, all"},
-    Row{Action::kRemoveToken, "remove", "token", "tokens", "TOKEN", kNothing, "make a token useless, by its id"},
-    Row{Action::kListAudit, "list", "audit", "", "", kAccess, "list who has changed what, the newest first"},
-    Row{Action::kCheckAudit, "check", "audit", "", "", kNothing, "look for changes in the audit log"},
-    Row{Action::kCompletion, "completion", "", "", "SHELL", kNothing, "print completions for bash, zsh or fish"},
+    Verb{Action::kCreateUser, "create", "user", "users", "USER", kAccess, "set what a user may do"},
+    Verb{Action::kListUsers, "list", "users", "user", "", kNothing, "list users whose role is not the usual one"},
+    Verb{Action::kRemoveUser, "remove", "user", "users", "USER", kNothing, "give a user the usual role again"},
+    Verb{Action::kCreateToken, "create", "token", "tokens", "", kAccess, "print a token, with which programs are you"},
+    Verb{Action::kListTokens, "list", "tokens", "token", "", kNothing, "list your tokens; as an admin, all"},
+    Verb{Action::kRemoveToken, "remove", "token", "tokens", "TOKEN", kNothing, "make a token useless, by its id"},
+    Verb{Action::kListAudit, "list", "audit", "", "", kAccess, "list who has changed what, the newest first"},
+    Verb{Action::kCheckAudit, "check", "audit", "", "", kNothing, "look for changes in the audit log"},
+    Verb{Action::kCompletion, "completion", "", "", "SHELL", kNothing, "print completions for bash, zsh or fish"},
 };
 // clang-format on
 
@@ -155,7 +155,7 @@ void addFilters(CLI::App& app, Command& command) {
       ->capture_default_str();
 }
 
-void addOwn(CLI::App& app, const Row& row, Command& command) {
+void addOwn(CLI::App& app, const Verb& row, Command& command) {
   if (*row.object != '\0') app.add_option(row.object, command.object, "")->required()->option_text(" ");
   if ((row.takes & kSignal) != 0)
     app.add_option("SIGNAL", command.signal, "name or number")->required()->option_text(" ");
@@ -187,7 +187,7 @@ struct Grammar {
     app.require_subcommand(1);
     app.allow_extras();
     addCommon(app, command.common);
-    for (const Row& row : kRows) {
+    for (const Verb& row : kRows) {
       CLI::App* own = verb(row);
       if (*row.noun != '\0') {
         own->require_subcommand(1);
@@ -201,7 +201,7 @@ struct Grammar {
     submit = app.add_subcommand("submit", "start a job")->prefix_command();
   }
 
-  CLI::App* verb(const Row& row) {
+  CLI::App* verb(const Verb& row) {
     CLI::App*& there = verbs[row.verb];
     if (there == nullptr) {
       there = app.add_subcommand(row.verb, *row.noun == '\0' ? row.description : "")->fallthrough();
@@ -210,7 +210,7 @@ struct Grammar {
   }
 
   // What was given; null: submit.
-  std::pair<const CLI::App*, const Row*> given() const {
+  std::pair<const CLI::App*, const Verb*> given() const {
     const CLI::App* at = app.get_subcommands().front();
     if (at == submit) return {at, nullptr};
     if (!at->get_subcommands().empty()) at = at->get_subcommands().front();
@@ -220,13 +220,13 @@ struct Grammar {
   CLI::App app;
   CLI::App* submit = nullptr;
   std::map<std::string, CLI::App*> verbs;
-  std::map<const CLI::App*, const Row*> rows;
+  std::map<const CLI::App*, const Verb*> rows;
 };
 
 std::string usage(const CLI::App& app) {
   std::string text = "usage: popctl [options] VERB NOUN [NAME] [options]\n\n  " + std::string(kSubmitUsage) +
                      "\n      start a job\n";
-  for (const Row& row : kRows) {
+  for (const Verb& row : kRows) {
     std::string words = "popctl " + std::string(row.verb);
     if (*row.noun != '\0') words += ' ' + std::string(row.noun);
     if (*row.object != '\0') words += ' ' + std::string(row.object);
@@ -244,7 +244,7 @@ std::string usage(const CLI::App& app) {
   return text + "\nJOB is a job's number or name. popctl VERB NOUN --help says more.\n";
 }
 
-int printed(const std::string& text) {
+int printedText(const std::string& text) {
   return std::fputs(text.c_str(), stdout) < 0 ? kExitRefused : 0;
 }
 
@@ -283,7 +283,7 @@ std::optional<int> parse(CLI::App& app, const std::vector<std::string>& words,
     app.parse(reversed(words));
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
-    return printed(help());
+    return printedText(help());
   } catch (const CLI::RequiredError& error) {
     return mistake(unknownWord(app).value_or(error.what()));
   } catch (const CLI::Error& error) {
@@ -329,7 +329,7 @@ ParsedCommand parseSubmit(Command command, std::vector<std::string> words) {
   return mistake("submit: what? Write `popctl submit job`");
 }
 
-std::optional<std::string> findMistake(const Command& command, const Row& row,
+std::optional<std::string> findMistake(const Command& command, const Verb& row,
                                        const std::vector<std::string>& extras) {
   if (!extras.empty() && (row.takes & kOutput) == 0) return "unexpected arguments: " + join(extras, " ");
   if (command.common.json && (row.action == Action::kAttachJob || row.action == Action::kTop))
@@ -378,7 +378,7 @@ std::vector<CommandWords> commandWords() {
     return names;
   };
   all.front().options = optionsOf(submit_app);
-  for (const Row& row : kRows) {
+  for (const Verb& row : kRows) {
     const auto at = std::find_if(grammar.rows.begin(), grammar.rows.end(),
                                  [&row](const auto& each) { return each.second == &row; });
     CommandWords words{row.verb, {}, optionsOf(*at->first), row.description};

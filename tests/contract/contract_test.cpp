@@ -141,13 +141,13 @@ std::string nameOfTest(const ::testing::TestParamInfo<Contract::ParamType>& test
 }
 
 #ifdef __SANITIZE_ADDRESS__
-const std::vector<int> kRanks{1, 3, 4};
+const std::vector<int> kWorldSizes{1, 3, 4};
 #else
-const std::vector<int> kRanks{1, 2, 3, 4, 8};
+const std::vector<int> kWorldSizes{1, 2, 3, 4, 8};
 #endif
 
 INSTANTIATE_TEST_SUITE_P(Ways, Contract,
-                         ::testing::Combine(::testing::ValuesIn(allWays()), ::testing::ValuesIn(kRanks)),
+                         ::testing::Combine(::testing::ValuesIn(allWays()), ::testing::ValuesIn(kWorldSizes)),
                          nameOfTest);
 
 }  // namespace

@@ -21,7 +21,7 @@ using ::testing::Field;
 using ::testing::HasSubstr;
 using testing::ThreadGroup;
 
-constexpr int kRanks = 4;
+constexpr int kMembers = 4;
 
 struct Counted {
   const char* name;
@@ -30,8 +30,8 @@ struct Counted {
 
 Call movingFrom(std::size_t count, const std::function<void(Communicator&, float*, float*)>& move) {
   return [=](Context&, Communicator& world) {
-    std::vector<float> in(kRanks * count + 1);
-    std::vector<float> out(kRanks * count + 1);
+    std::vector<float> in(kMembers * count + 1);
+    std::vector<float> out(kMembers * count + 1);
     move(world, in.data(), out.data());
   };
 }
@@ -85,7 +85,7 @@ class EmptyCalls : public ::testing::TestWithParam<Way> {
   static std::vector<Reported> reportsOf(const std::vector<Call>& calls) {
     const WayTaken taken(GetParam());
     std::vector<Reported> reports(calls.size());
-    testing::GroupShape shape = shapeOf(GetParam(), kRanks);
+    testing::GroupShape shape = shapeOf(GetParam(), kMembers);
     shape.timeout = kLongTimeout;
     ThreadGroup group(shape);
     const auto begin = Clock::now();
@@ -140,7 +140,7 @@ TEST_P(EmptyCalls, OfAGatherWithCountsOfEachAreNamed) {
 }
 
 TEST_P(EmptyCalls, OfAllRanksAreNoErrors) {
-  std::vector<Call> calls(kRanks, [](Context& context, Communicator& world) {
+  std::vector<Call> calls(kMembers, [](Context& context, Communicator& world) {
     for (const Counted& call : countedCalls()) call.of(0)(context, world);
     for (const std::vector<std::size_t>& counts :
          {std::vector<std::size_t>{0, 0, 0, 0}, {0, 7, 0, 0}, {3, 0, 2, 0}, {0, 1, 2, 3}})
@@ -148,7 +148,7 @@ TEST_P(EmptyCalls, OfAllRanksAreNoErrors) {
     exchangeOf({0, 0, 0, 0}, {0, 0, 0, 0})(context, world);
     float one = 1;
     world.allReduce(&one, &one, 1, Type::kFloat);
-    EXPECT_EQ(one, kRanks);
+    EXPECT_EQ(one, kMembers);
   });
   EXPECT_THAT(reportsOf(calls), Each(Field(&Reported::what, "")));
 }

@@ -23,7 +23,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using testing::ThreadGroup;
 
-constexpr int kRanks = 4;
+constexpr int kInstances = 4;
 constexpr int kOdd = 2;
 constexpr Milliseconds kSoon{300};  // who else is late by so much may be blamed instead
 
@@ -32,7 +32,7 @@ class ErrorWords : public ::testing::TestWithParam<Way> {
   ErrorWords() : taken_(GetParam()) {}
 
   testing::GroupShape shape() const {
-    testing::GroupShape shape = shapeOf(GetParam(), kRanks);
+    testing::GroupShape shape = shapeOf(GetParam(), kInstances);
     shape.timeout = kLongTimeout;
     return shape;
   }
@@ -94,7 +94,7 @@ TEST_P(ErrorWords, OfADeadlineNameWhoIsWaitedForAndWhereThatIs) {
 
 TEST_P(ErrorWords, OfADeathNameItAndWhoIsTold) {
   ThreadGroup group(shape());
-  std::latch well(kRanks);
+  std::latch well(kInstances);
   group.run([&](Context& context) {
     Communicator& world = context.world();
     world.barrier();

@@ -18,8 +18,8 @@ namespace {
 using Numbers = std::vector<std::uint32_t>;
 
 // So many have short parts.
-constexpr int kRanks = 9;
-constexpr std::size_t kMany = kRanks;
+constexpr int kStagedRanks = 9;
+constexpr std::size_t kMany = kStagedRanks;
 
 std::size_t slotCount(int ranks) {
   return plan::stageLayoutFor(ranks).slots.slot_bytes / sizeof(Numbers::value_type);
@@ -38,7 +38,7 @@ Numbers samples(int from, int to, std::size_t count) {
 
 std::uint32_t sumOfSamples(std::size_t index) {
   std::uint32_t sum = 0;
-  for (int rank = 0; rank < kRanks; ++rank) sum += sample(rank, 0, index);
+  for (int rank = 0; rank < kStagedRanks; ++rank) sum += sample(rank, 0, index);
   return sum;
 }
 
@@ -59,10 +59,10 @@ class LongStagedCall : public ::testing::Test {
 };
 
 TEST_F(LongStagedCall, ReducesAllOfTheVector) {
-  const std::size_t count = 40 * slotCount(kRanks) + 5;
-  expectSeveralParts(plan::stagedFold({.ranks = kRanks, .count = count, .element_bytes = 4},
-                                      plan::stageLayoutFor(kRanks).slots));
-  run(kRanks, [&](Communicator& world) {
+  const std::size_t count = 40 * slotCount(kStagedRanks) + 5;
+  expectSeveralParts(plan::stagedFold({.ranks = kStagedRanks, .count = count, .element_bytes = 4},
+                                      plan::stageLayoutFor(kStagedRanks).slots));
+  run(kStagedRanks, [&](Communicator& world) {
     Numbers data = samples(world.rank(), 0, count);
     for (int call = 0; call < 2; ++call) {
       Numbers sums(count);
@@ -73,11 +73,13 @@ TEST_F(LongStagedCall, ReducesAllOfTheVector) {
 }
 
 TEST_F(LongStagedCall, ScattersAllOfTheVector) {
-  const std::size_t count = 45 * slotCount(kRanks) / kMany + 3;
-  expectSeveralParts(plan::stagedFold(
-      {.goal = plan::FoldGoal::kReduceScatter, .ranks = kRanks, .count = kMany * count, .element_bytes = 4},
-      plan::stageLayoutFor(kRanks).slots));
-  run(kRanks, [&](Communicator& world) {
+  const std::size_t count = 45 * slotCount(kStagedRanks) / kMany + 3;
+  expectSeveralParts(plan::stagedFold({.goal = plan::FoldGoal::kReduceScatter,
+                                       .ranks = kStagedRanks,
+                                       .count = kMany * count,
+                                       .element_bytes = 4},
+                                      plan::stageLayoutFor(kStagedRanks).slots));
+  run(kStagedRanks, [&](Communicator& world) {
     const Numbers data = samples(world.rank(), 0, kMany * count);
     Numbers sums(count);
     world.reduceScatter(data.data(), sums.data(), count, Type::kUint32);
@@ -87,12 +89,13 @@ TEST_F(LongStagedCall, ScattersAllOfTheVector) {
 }
 
 TEST_F(LongStagedCall, ExchangesAllBlocks) {
-  const std::size_t count = 45 * slotCount(kRanks) / kMany + 3;
-  expectSeveralParts(plan::stagedMove(plan::allToAllFlows(kRanks, std::vector(kMany * kMany, 4 * count)), 0,
-                                      plan::stageLayoutFor(kRanks).slots));
-  run(kRanks, [&](Communicator& world) {
+  const std::size_t count = 45 * slotCount(kStagedRanks) / kMany + 3;
+  expectSeveralParts(
+      plan::stagedMove(plan::allToAllFlows(kStagedRanks, std::vector(kMany * kMany, 4 * count)), 0,
+                       plan::stageLayoutFor(kStagedRanks).slots));
+  run(kStagedRanks, [&](Communicator& world) {
     Numbers sent;
-    for (int to = 0; to < kRanks; ++to) {
+    for (int to = 0; to < kStagedRanks; ++to) {
       const Numbers block = samples(world.rank(), to, count);
       sent.insert(sent.end(), block.begin(), block.end());
     }

@@ -97,11 +97,11 @@ TEST_P(SendRecv, BesideAnotherOperationIsAnErrorOnAll) {
   EXPECT_THAT(reports, Each(Field(&Reported::code, static_cast<int>(ErrorCode::kFailedPrecondition))));
 }
 
-std::string nameOfTest(const ::testing::TestParamInfo<Way>& tested) {
+std::string nameOfWay(const ::testing::TestParamInfo<Way>& tested) {
   return tested.param.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, SendRecv, ::testing::ValuesIn(allWays()), nameOfTest);
+INSTANTIATE_TEST_SUITE_P(Ways, SendRecv, ::testing::ValuesIn(allWays()), nameOfWay);
 
 }  // namespace
 }  // namespace popdist::contract

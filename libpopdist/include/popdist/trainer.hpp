@@ -124,11 +124,12 @@ struct Progress {
 
 struct ResumeOptions {
   /// Refuse what would change bits: another number of replicas, of micro-batches an update or of samples a
-  /// micro-batch; another optimizer (its transforms, Transform::settings and first rate), accumulation,
-  /// gradient_scale, rules of the loss scale or treatment of denormals. What no trainer can see stays the
-  /// program's to keep: the data and its order (its seed), the step, and functions of the program, such as a
-  /// rate's course. Older checkpoints tell less, and are compared by that. false: samples that the epoch has
-  /// used are kept, bits are not.
+  /// micro-batch; other parameters or TrainerOptions::variables, or fewer; another optimizer (its transforms,
+  /// Transform::settings and first rate), accumulation, gradient_scale, rules of the loss scale or treatment
+  /// of denormals. What no trainer can see stays the program's to keep: the data and its order (its seed),
+  /// the step, and functions of the program, such as a rate's course. Older checkpoints tell less, and are
+  /// compared by that. false: samples that the epoch has used are kept, where they are whole micro-batches;
+  /// bits are not.
   bool exactly = true;
 };
 
@@ -161,10 +162,10 @@ class Trainer {
   /// kOutOfRange when the infeed ends before (repeat() the dataset, or ask for fewer), and what the step, the
   /// infeed and the collectives throw. Parameters are then those of the last whole update (undefined after an
   /// error of a collective), and the trainer can only be asked for them: other calls throw
-  /// kFailedPrecondition. The first call compares the micro-batches of instances, as the constructor its
-  /// arguments. Throws popdist_error kFailedPrecondition before initialise(), resume() or load() has given
-  /// the parameters values, and kInvalidArgument for an infeed of another number of replicas than this
-  /// instance's.
+  /// kFailedPrecondition. The first call compares the micro-batches of instances and `updates`, as the
+  /// constructor its arguments; each call, at its end, the optimizer's rates in its last update. Throws
+  /// popdist_error kFailedPrecondition before initialise(), resume() or load() has given the parameters
+  /// values, and kInvalidArgument for an infeed of another number of replicas than this instance's.
   Progress run(io::Infeed& infeed, std::uint64_t updates);
 
   /// The same step without updates: micro-batches until the infeed's pass ends, none if it has. Neither
