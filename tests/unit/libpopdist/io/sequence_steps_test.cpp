@@ -96,7 +96,6 @@ TEST(SequenceSteps, GiveTheSameAgainFromTheSamePlace) {
 }
 
 TEST(SequenceSteps, BufferedShuffleKeepsWhatItKnowsOfBatches) {
-  Dataset padded = counting(10).batch(3, Remainder::kPadWithWeights).shuffleBuffered(2, 1);
   const auto weightsOf = [](const Read& rows) {
     float sum = 0;
     for (const auto& [value, weight] : rows) sum += weight;
