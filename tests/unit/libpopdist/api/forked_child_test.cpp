@@ -13,12 +13,14 @@
 #include <vector>
 
 #include "popdist/error.hpp"
+#include "tests/testing/fork_at_rest.h"
 #include "tests/testing/refused.h"
 #include "tests/testing/thread_group.h"
 
 namespace popdist {
 namespace {
 
+using testing::forkAtRest;
 using testing::GroupShape;
 using testing::isRefused;
 using testing::ThreadGroup;
@@ -48,9 +50,9 @@ int callsOf(Communicator& world) {
 
 class ForkedChild : public ::testing::TestWithParam<std::pair<std::string, GroupShape>> {};
 
-// The number of the first call that a forked child is not refused, 0 for none; else what ended the child.
+// The number of the first call that a forked child is not refused, 0 for none.
 int wrongCallInForkedChild(Communicator& world) {
-  const pid_t child = ::fork();
+  const pid_t child = forkAtRest();
   if (child == 0) {
     ::alarm(10);
     ::_exit(callsOf(world));
@@ -61,7 +63,6 @@ int wrongCallInForkedChild(Communicator& world) {
   return WEXITSTATUS(status);
 }
 
-// The other threads rest while one forks: AddressSanitizer's locks, unlike malloc's, stay held in the child.
 TEST_P(ForkedChild, IsRefusedEveryCallBeforeItTouchesAnything) {
   ThreadGroup group(GetParam().second);
   std::barrier rest(group.instances());

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <barrier>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -18,12 +19,14 @@
 #include <vector>
 
 #include "common/base/random.h"
+#include "tests/testing/fork_at_rest.h"
 #include "tests/unit/libpopdist/async/members.h"
 
 namespace popdist {
 namespace {
 
 using testing::everybody;
+using testing::forkAtRest;
 using testing::MembersShape;
 using testing::runMembers;
 using testing::ThreadGroup;
@@ -58,20 +61,22 @@ INSTANTIATE_TEST_SUITE_P(Members, AsyncCollectives,
 // The thread that carries out the calls waits for the next one, which a child has no thread for.
 TEST_P(AsyncCollectives, CanBeDestroyedByAForkedChild) {
   ThreadGroup group(shape());
-  group.run([](Context& context) {
+  std::barrier rest(group.instances());
+  group.run([&](Context& context) {
     auto members = std::make_unique<AsyncCommunicator>(everybody(context));
     members->barrier("all are there").wait();
     for (int fork = 0; fork < 20 && context.instanceIndex() == 0; ++fork) {
-      const pid_t child = ::fork();
+      const pid_t child = forkAtRest();
       if (child == 0) {
         ::alarm(10);
         members.reset();
         ::_exit(0);
       }
       int status = -1;
-      ASSERT_EQ(::waitpid(child, &status, 0), child);
-      ASSERT_EQ(status, 0) << "of fork " << fork;
+      EXPECT_EQ(::waitpid(child, &status, 0), child);
+      EXPECT_EQ(status, 0) << "of fork " << fork;
     }
+    rest.arrive_and_wait();
     context.fence();
   });
 }

@@ -7,6 +7,7 @@
 #include <future>
 #include <set>
 
+#include "tests/testing/fork_at_rest.h"
 #include "tests/testing/refused.h"
 #include "tests/unit/libpopdist/io/datasets.h"
 
@@ -265,9 +266,9 @@ TEST(Infeed, MapsOnTheDeviceWhatCrossedAsBytes) {
 }
 
 TEST(Infeed, IsOnlyForgottenByAForkedChild) {
-  Infeed infeed(counting(10).batch(5));
+  Infeed infeed(counting(100).batch(5));  // more than it reads ahead
   infeed.start();
-  const pid_t child = ::fork();
+  const pid_t child = popdist::testing::forkAtRest();
   if (child == 0) {
     ::alarm(20);  // it would wait for a thread that it has not got
     const bool refused = popdist::testing::isRefused([&] { infeed.next(); });
@@ -277,7 +278,7 @@ TEST(Infeed, IsOnlyForgottenByAForkedChild) {
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(drain(infeed).size(), 10U);
+  EXPECT_EQ(drain(infeed).size(), 100U);
 }
 
 TEST(Infeed, RefusesOptionsOutOfRange) {

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <thread>
 
-#include "tests/testing/process_tree.h"
+#include "tests/testing/fork_at_rest.h"
 #include "tests/testing/refused.h"
 #include "tests/unit/libpopdist/io/datasets.h"
 
@@ -189,20 +189,16 @@ TEST(Outfeed, LongestTimeoutDoesNotOverflow) {
   EXPECT_EQ(losses(outfeed.dequeue(milliseconds::max())), (std::vector<float>{2}));
 }
 
-// Not before one can hang that waits for threads which the child has not got.
-bool sleepsSoon(pid_t thread) {
-  return pop::testing::waitUntil([&] { return pop::testing::statOf(thread).value().state == 'S'; }, kLong);
-}
-
+// At rest: before, none could hang that waits for threads which the child has not got.
 TEST(Outfeed, IsOnlyForgottenByAForkedChild) {
   Outfeed outfeed;
-  std::promise<pid_t> started;
+  std::promise<void> started;
   std::thread host([&] {
-    started.set_value(::gettid());
+    started.set_value();
     EXPECT_EQ(losses(outfeed.dequeue(kLong)), (std::vector<float>{1}));
   });
-  ASSERT_TRUE(sleepsSoon(started.get_future().get()));
-  const pid_t child = ::fork();
+  started.get_future().wait();
+  const pid_t child = popdist::testing::forkAtRest();
   if (child == 0) {
     ::alarm(20);
     const bool refused =
