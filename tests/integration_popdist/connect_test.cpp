@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/base/text.h"
 #include "tests/integration_popdist/reported_error.h"
 
 namespace pop::testing {
@@ -49,6 +50,31 @@ TEST(Connect, IsRefusedToInstancesThatAreToldDifferentWays) {
     const std::map<int, ReportedError> errors = reportedErrors(outcome.out);
     ASSERT_FALSE(errors.empty()) << outcome.out;
     for (const auto& [instance, error] : errors) EXPECT_THAT(error.what, HasSubstr(", " + other)) << instance;
+  }
+}
+
+// Not run(): others leave zombies behind.
+Outcome runOther(const PoprunSetup& setup) {
+  PoprunProcess process(setup);
+  const int exit_code = process.wait();
+  EXPECT_TRUE(process.goneWithin(kTimeout));
+  return {exit_code, process.out(), process.err()};
+}
+
+TEST(Connect, IsRefusedToRanksThatAnotherLauncherStarts) {
+  for (const std::string& path : split(FOREIGN_LAUNCHERS, ',')) {
+    PoprunSetup setup;
+    setup.program = path;
+    setup.options = {"-np", "2", POPDIST_CHILD_PATH, "connect"};
+    setup.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                         {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                         {"OMPI_MCA_rmaps_base_oversubscribe", "1"}};
+    const Outcome two = runOther(setup);
+    EXPECT_NE(two.exit_code, 0) << path;
+    EXPECT_THAT(two.out, HasSubstr("error " + std::to_string(kFailedPreconditionCode))) << path << two.err;
+    EXPECT_THAT(two.out, HasSubstr(" of 2 (")) << path;
+    setup.options[1] = "1";
+    EXPECT_EQ(runOther(setup).exit_code, 0) << path;
   }
 }
 

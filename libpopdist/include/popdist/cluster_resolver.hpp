@@ -97,7 +97,8 @@ std::string setTfConfig(int worker_index, int num_workers, int base_port = 3737)
 ///   TF_CONFIG               TfConfigResolver's
 ///   none of them            this process alone
 /// Throws popdist_error kFailedPrecondition if there are two: `given` (other than a TfConfigResolver) and
-/// TF_CONFIG, or `given` (other than a PoprunResolver) and poprun. And what resolve() throws.
+/// TF_CONFIG, or `given` (other than a PoprunResolver) and poprun; and if there is none, and another launcher
+/// (mpirun, srun, torchrun) started this process as one of several. And what resolve() throws.
 Cluster resolveCluster(const ClusterResolver* given = nullptr);
 
 /// How instances find each other. The same in all of them, except `timeout`.

@@ -35,7 +35,8 @@ class Context {
   ///   kUnavailable         poprun is gone, or another instance has ended
   ///   kDeadlineExceeded    an instance did not make the call within 5 minutes
   ///   kAlreadyExists       another process of this instance has a context
-  ///   kFailedPrecondition  several instances that poprun did not start, or a poprun of another version did
+  ///   kFailedPrecondition  several instances that poprun did not start, or a poprun of another version did;
+  ///                        what() names another launcher (mpirun, srun, torchrun) and the ways out
   ///   kResourceExhausted   memory cannot be mapped
   /// and the errors of registerBackend, for POPDIST_BACKEND.
   static Context& fromEnvironment();

@@ -2,7 +2,8 @@
 // All of popdist but backend_plugin.hpp, which is for plugins; and PopDist's questions about the environment
 // as free functions. These only read the environment: they need no agent and no other instance, and cost
 // nothing. Without poprun they describe one instance with one replica on one IPU. All throw popdist_error
-// kInvalidArgument if the environment contradicts itself.
+// kInvalidArgument if the environment contradicts itself, and kFailedPrecondition in a process that another
+// launcher (mpirun, srun, torchrun) started as one of several.
 #pragma once
 
 #include "popdist/accumulation.hpp"

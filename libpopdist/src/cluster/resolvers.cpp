@@ -8,6 +8,7 @@
 #include "libpopdist/src/cluster/endpoint.h"
 #include "libpopdist/src/cluster/tf_config.h"
 #include "libpopdist/src/context/environment.h"
+#include "libpopdist/src/context/launcher.h"
 #include "libpopdist/src/context/link.h"
 #include "popdist/cluster_resolver.hpp"
 #include "popdist/popdist.hpp"
@@ -148,7 +149,9 @@ Cluster resolveCluster(const ClusterResolver* given) {
       refuse(kOperation, "there is a resolver, and TF_CONFIG is set: use one of the two");
     return given->resolve();
   }
-  return tfConfig() ? TfConfigResolver().resolve() : Cluster{};
+  if (tfConfig()) return TfConfigResolver().resolve();
+  throwIfFailed({context::checkStartedAlone()}, kOperation);
+  return {};
 }
 
 }  // namespace popdist::train

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "libpopdist/src/context/launcher.h"
 #include "libpopdist/src/context/link.h"
 #include "libpopdist/src/reduce/isa.h"
 #include "popdist/popdist.hpp"
@@ -18,6 +19,7 @@ const char* lookUp(const char* name) {
 pop::contract::InstanceEnv readEnvironment() {
   pop::Result<pop::contract::InstanceEnv> env = pop::contract::parse(lookUp);
   throwIfFailed({env.status()}, "reading the environment");
+  if (!environmentIsSet()) throwIfFailed({checkStartedAlone()}, "reading the environment");
   throwIfFailed({reduce::isaFromEnvironment().status()}, "reading the environment");
   return std::move(*env);
 }

@@ -7,7 +7,8 @@
 
 namespace popdist::context {
 
-/// Throws popdist_error kInvalidArgument when the variables contradict each other.
+/// Throws popdist_error kInvalidArgument when the variables contradict each other, and kFailedPrecondition in
+/// a rank of another launcher.
 const pop::contract::InstanceEnv& environment();
 
 bool environmentIsSet();

@@ -5,6 +5,7 @@
 
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "popdist/popdist.hpp"
 #include "tests/unit/libpopdist/context/fresh_process.h"
@@ -143,6 +144,114 @@ TEST(Environment, CanBeAskedAgainAfterAnError) {
                              return std::to_string(getNumTotalReplicas());
                            }),
             "1");
+}
+
+// ---- ranks of other launchers
+
+struct Launched {
+  const char* name;
+  Variables variables;
+  const char* said = nullptr;  ///< by the refusal; nullptr: it is no foreign rank
+};
+
+void PrintTo(const Launched& launched, std::ostream* out) {
+  *out << launched.name;
+}
+
+class LaunchedByOthers : public ::testing::TestWithParam<Launched> {};
+
+// Each question in a process of its own, with nothing else of a launcher in its environment.
+std::vector<std::string> answers(Variables variables) {
+  for (const char* const each : {"TF_CONFIG", "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_NTASKS"})
+    variables.try_emplace(each, "");
+  return {inFreshProcess(variables, everything),
+          inFreshProcess(variables, [] { return std::to_string(Context::fromEnvironment().numInstances()); }),
+          inFreshProcess(variables, [] { return std::to_string(train::contextFor()->numInstances()); }),
+          inFreshProcess(variables, [] { return std::to_string(hvd::init()->numInstances()); })};
+}
+
+TEST_P(LaunchedByOthers, AreRefusedByNameOrRunAlone) {
+  for (const std::string& answer : answers(GetParam().variables)) {
+    if (GetParam().said == nullptr) {
+      EXPECT_THAT(answer, ::testing::Not(StartsWith("error")));
+    } else {
+      EXPECT_THAT(answer, AllOf(StartsWith("error 9: "), HasSubstr(GetParam().said), HasSubstr("poprun"),
+                                HasSubstr("TF_CONFIG"), HasSubstr("resolver")));
+    }
+  }
+}
+
+Launched slurm(const char* name, const Variables& more, const char* said = nullptr) {
+  Variables variables{{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}};
+  for (const auto& [variable, value] : more) variables[variable] = value;
+  return {name, variables, said};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ranks, LaunchedByOthers,
+    ::testing::Values(
+        Launched{"mpirun",
+                 {{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}},
+                 "mpirun of Open MPI started this process as rank 1 of 2"},
+        Launched{"hydra", {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}, "rank 0 of 2 (PMI_RANK, PMI_SIZE)"},
+        Launched{"mvapich", {{"MV2_COMM_WORLD_RANK", "3"}, {"MV2_COMM_WORLD_SIZE", "4"}}, "rank 3 of 4"},
+        Launched{"flux", {{"FLUX_TASK_RANK", "1"}, {"FLUX_JOB_SIZE", "2"}}, "Flux"},
+        Launched{"torchrun",
+                 {{"RANK", "1"},
+                  {"WORLD_SIZE", "2"},
+                  {"MASTER_ADDR", "localhost"},
+                  {"MASTER_PORT", "29500"},
+                  {"TORCHELASTIC_RUN_ID", "none"}},
+                 "torchrun started this process as rank 1 of 2"},
+        Launched{
+            "pytorch_job",
+            {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "job-master-0"}, {"MASTER_PORT", "23456"}},
+            "rank 0 of 2 (RANK, WORLD_SIZE)"},
+        Launched{"pmix", {{"PMIX_NAMESPACE", "prterun-h-1@1"}, {"PMIX_RANK", "1"}}, "rank 1 of several"},
+        Launched{"torchrun_in_mpirun_of_one",
+                 {{"OMPI_COMM_WORLD_RANK", "0"},
+                  {"OMPI_COMM_WORLD_SIZE", "1"},
+                  {"RANK", "0"},
+                  {"WORLD_SIZE", "2"},
+                  {"LOCAL_RANK", "0"}},
+                 "rank 0 of 2"},
+        slurm("srun", {{"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}},
+              "srun started this process as rank 0 of 2"),
+        slurm("srun_of_all", {{"SLURM_STEP_ID", "3"}, {"SLURM_PROCID", "3"}}, "rank 3 of 4"),
+        slurm("a_later_task_without_a_step", {{"SLURM_PROCID", "1"}}, "rank 1 of 4")));
+
+INSTANTIATE_TEST_SUITE_P(
+    Single, LaunchedByOthers,
+    ::testing::Values(
+        Launched{"mpirun", {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"}}},
+        Launched{"hydra", {{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}},
+        Launched{"names_of_anybody", {{"RANK", "1"}, {"WORLD_SIZE", "2"}}},
+        Launched{"no_numbers", {{"OMPI_COMM_WORLD_RANK", "x"}, {"OMPI_COMM_WORLD_SIZE", "2"}}},
+        Launched{"pmix", {{"PMIX_NAMESPACE", "prterun-h-1@1"}, {"PMIX_RANK", "0"}}},
+        Launched{"alone_by_wish",
+                 {{"OMPI_COMM_WORLD_RANK", "1"},
+                  {"OMPI_COMM_WORLD_SIZE", "2"},
+                  {"POPDIST_NUM_TOTAL_REPLICAS", "1"}}},
+        slurm("batch_script", {}),
+        slurm("batch_script_with_a_step_number", {{"SLURM_STEP_ID", "4294967291"}}),
+        slurm("shell_of_salloc", {{"SLURM_STEP_ID", "4294967290"}, {"SLURM_STEP_NUM_TASKS", "1"}}),
+        slurm("shell_of_srun",
+              {{"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PTY_PORT", "4711"}}),
+        slurm("srun_of_one", {{"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}}),
+        slurm("mpirun_of_one_on_a_node_of_slurm", {{"SLURM_STEP_ID", "0"},
+                                                   {"SLURM_STEP_NUM_TASKS", "2"},
+                                                   {"SLURM_PROCID", "1"},
+                                                   {"OMPI_COMM_WORLD_RANK", "0"},
+                                                   {"OMPI_COMM_WORLD_SIZE", "1"}})));
+
+// poprun sets them for its own instances; a list of addresses says who the others are.
+TEST(Environment, OfAnInstanceOrAClusterDoesNotAskWhoElseLaunches) {
+  Variables variables = poprunVariables(2, 1, 1, 1);
+  variables.merge(Variables{{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}});
+  EXPECT_THAT(inFreshProcess(variables, everything), HasSubstr("instance 1, instances 2"));
+  Variables by_hand{{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}};
+  by_hand["TF_CONFIG"] = R"({"cluster":{"worker":["a:1","b:1"]},"task":{"type":"worker","index":1}})";
+  EXPECT_EQ(inFreshProcess(by_hand, [] { return std::to_string(train::resolveCluster().size()); }), "2");
 }
 
 }  // namespace
