@@ -56,7 +56,9 @@ class ClusterResolver {
 };
 
 /// Reads TF_CONFIG: {"cluster":{"worker":["a:3737","b:3737"]},"task":{"type":"worker","index":0}}, and the
-/// same with one "chief". Parameter servers are refused.
+/// same with one "chief" ("master" is its older name); indices may be texts, and the addresses of a job an
+/// object of index to address. A cluster without jobs is this process alone. Other keys are left alone.
+/// Parameter servers are refused.
 class TfConfigResolver : public ClusterResolver {
  public:
   /// Throws popdist_error kFailedPrecondition if TF_CONFIG is not set, and kInvalidArgument for anything in

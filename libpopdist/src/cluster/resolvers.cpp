@@ -149,9 +149,9 @@ Cluster resolveCluster(const ClusterResolver* given) {
       refuse(kOperation, "there is a resolver, and TF_CONFIG is set: use one of the two");
     return given->resolve();
   }
-  if (tfConfig()) return TfConfigResolver().resolve();
-  throwIfFailed({context::checkStartedAlone()}, kOperation);
-  return {};
+  Cluster cluster = tfConfig() ? TfConfigResolver().resolve() : Cluster{};
+  if (cluster.workers.empty()) throwIfFailed({context::checkStartedAlone()}, kOperation);
+  return cluster;
 }
 
 }  // namespace popdist::train

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,11 +28,9 @@ namespace {
 
 using Names = std::span<const std::string_view>;
 
-// Beside what is read, what others write for themselves.
-constexpr std::array<std::string_view, 5> kTopKeys{"cluster", "task", "environment", "rpc_layer", "job"};
-constexpr std::array<std::string_view, 4> kTaskKeys{"type", "index", "cloud", "trial"};
-constexpr std::array<std::string_view, 4> kJobs{"chief", "worker", "evaluator", "ps"};
+constexpr std::array<std::string_view, 5> kJobs{"chief", "master", "worker", "evaluator", "ps"};
 constexpr std::array<std::string_view, 3> kTypes{"chief", "worker", "evaluator"};
+constexpr const char* kMaster = "master";  // the older name of the chief
 constexpr const char* kNoServers =
     "parameter servers take no part in synchronous training: name chief and worker only";
 
@@ -63,7 +64,13 @@ Status unexpectedKey(const std::string& path, const std::string& key, Names know
 pop::Result<const JsonValue::Object*> objectAt(const JsonValue& parent, const std::string& key,
                                                const char* example) {
   const JsonValue* const value = parent.find(key);
-  if (value == nullptr) return wrong("key '" + key + "' is missing; expected " + example);
+  if (value == nullptr) {
+    const std::array<std::string_view, 1> known{key};
+    std::string there;
+    for (const auto& [other, unused] : *parent.object())
+      if (!pop::similarWord(other, known).empty()) there = " (there is " + pop::inQuotes(other) + ')';
+    return wrong("key '" + key + "' is missing; expected " + example + there);
+  }
   if (value->object() == nullptr) return wrong(key + " is " + shown(*value) + "; expected " + example);
   return value->object();
 }
@@ -75,20 +82,47 @@ Status checkKeys(const JsonValue::Object& object, const std::string& path, Names
   return {};
 }
 
+// {"0":"a:1","1":"b:1"} is ["a:1","b:1"]. With a gap, the processes would have different lists.
+pop::Result<std::vector<const JsonValue*>> byIndex(const JsonValue::Object& tasks, const std::string& path) {
+  std::vector<const JsonValue*> found(tasks.size(), nullptr);
+  for (const auto& [key, value] : tasks) {
+    pop::Result<std::int64_t> index = pop::parseInteger(key);
+    if (!index.ok() || *index < 0)
+      return wrong(path + " has the key " + pop::inQuotes(key) + "; expected the index of a task");
+    if (static_cast<std::size_t>(*index) >= found.size()) continue;
+    if (found[static_cast<std::size_t>(*index)] != nullptr)
+      return wrong(path + " has the index " + std::to_string(*index) + " twice; expected it once");
+    found[static_cast<std::size_t>(*index)] = &value;
+  }
+  const auto gap = std::find(found.begin(), found.end(), nullptr);
+  if (gap == found.end()) return found;
+  return wrong(path + " has " + pop::counted(static_cast<std::int64_t>(tasks.size()), "address") +
+               " and none for index " + std::to_string(gap - found.begin()) +
+               "; expected one for each index from 0 on");
+}
+
+pop::Result<std::vector<const JsonValue*>> tasksAt(const JsonValue& tasks, const std::string& path) {
+  if (tasks.object() != nullptr) return byIndex(*tasks.object(), path);
+  if (tasks.array() == nullptr) {
+    return wrong(path + " is " + shown(tasks) + R"(; expected a list of addresses, as ["host:3737"])");
+  }
+  std::vector<const JsonValue*> found;
+  for (const JsonValue& each : *tasks.array()) found.push_back(&each);
+  return found;
+}
+
 pop::Result<std::vector<std::string>> addressesOf(const JsonValue& cluster, const std::string& job) {
   std::vector<std::string> addresses;
-  const JsonValue* const list = cluster.find(job);
-  if (list == nullptr) return addresses;
+  const JsonValue* const value = cluster.find(job);
+  if (value == nullptr) return addresses;
   const std::string path = "cluster." + job;
-  if (list->array() == nullptr) {
-    return wrong(path + " is " + shown(*list) + R"(; expected a list of addresses, as ["host:3737"])");
-  }
-  for (const JsonValue& each : *list->array()) {
-    const std::string at = path + '[' + std::to_string(addresses.size()) + "] is " + shown(each);
-    if (each.text() == nullptr) return wrong(at + "; expected a text \"host:port\"");
-    pop::Result<Endpoint> endpoint = parseEndpoint(*each.text());
+  POP_ASSIGN_OR_RETURN(const std::vector<const JsonValue*> tasks, tasksAt(*value, path));
+  for (const JsonValue* const each : tasks) {
+    const std::string at = path + '[' + std::to_string(addresses.size()) + "] is " + shown(*each);
+    if (each->text() == nullptr) return wrong(at + "; expected a text \"host:port\"");
+    pop::Result<Endpoint> endpoint = parseEndpoint(*each->text());
     if (!endpoint.ok()) return wrong(at + ": " + endpoint.status().message());
-    addresses.push_back(*each.text());
+    addresses.push_back(*each->text());
   }
   return addresses;
 }
@@ -108,21 +142,21 @@ class Addresses {
   std::map<std::pair<std::string, int>, std::string> seen_;
 };
 
-pop::Result<std::vector<std::string>> readCluster(const JsonValue& root, Cluster& cluster) {
-  POP_ASSIGN_OR_RETURN(const JsonValue::Object* const jobs,
-                       objectAt(root, "cluster", R"({"worker":["host:3737",…]})"));
-  POP_RETURN_IF_ERROR(checkKeys(*jobs, "cluster.", kJobs));
-  const JsonValue& value = *root.find("cluster");
+// `value` is an object.
+pop::Result<std::vector<std::string>> readCluster(const JsonValue& value, Cluster& cluster) {
+  POP_RETURN_IF_ERROR(checkKeys(*value.object(), "cluster.", kJobs));
   POP_ASSIGN_OR_RETURN(const std::vector<std::string> servers, addressesOf(value, "ps"));
   if (!servers.empty())
     return wrong("cluster.ps has " + pop::counted(static_cast<std::int64_t>(servers.size()), "address") +
                  "; " + kNoServers);
-  for (const char* const job : {"chief", "worker"}) {
+  for (const char* const job : {"chief", kMaster, "worker"}) {
     POP_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, addressesOf(value, job));
-    if (job == kJobs[0]) {
+    if (job != std::string_view("worker") && !addresses.empty()) {
       if (addresses.size() > 1)
-        return wrong("cluster.chief has " + std::to_string(addresses.size()) + " addresses; expected one");
-      cluster.has_chief = !addresses.empty();
+        return wrong("cluster." + std::string(job) + " has " + std::to_string(addresses.size()) +
+                     " addresses; expected one");
+      if (cluster.has_chief) return wrong("cluster has a chief and a master; expected one of the two");
+      cluster.has_chief = true;
     }
     cluster.workers.insert(cluster.workers.end(), addresses.begin(), addresses.end());
   }
@@ -160,30 +194,66 @@ std::string rangeOf(std::int64_t tasks) {
   return tasks == 1 ? "0" : "0 to " + std::to_string(tasks - 1);
 }
 
+// A number, or a text of one, as TensorFlow takes it.
+std::optional<std::int64_t> wholeNumber(const JsonValue& value) {
+  if (value.text() != nullptr) {
+    std::string_view text = pop::trimmed(*value.text());
+    if (text.starts_with('+')) text.remove_prefix(1);
+    pop::Result<std::int64_t> number = pop::parseInteger(text);
+    return number.ok() ? std::optional(*number) : std::nullopt;
+  }
+  const std::optional<double> number = value.number();
+  if (!number || std::trunc(*number) != *number || std::abs(*number) > INT32_MAX) return std::nullopt;
+  return static_cast<std::int64_t>(*number);
+}
+
+Status readIndex(const JsonValue& task, std::int64_t tasks, const std::string& type, Cluster& cluster) {
+  const JsonValue* const index = task.find("index");
+  if (index == nullptr) return wrong("key 'task.index' is missing; expected " + rangeOf(tasks));
+  const std::optional<std::int64_t> number = wholeNumber(*index);
+  if (!number)
+    return wrong("task.index is " + shown(*index) + "; expected a whole number, " + rangeOf(tasks));
+  if (*number < 0 || *number >= tasks) {
+    return wrong("task.index is " + shown(*index) + " for type '" + type + "', of which there " +
+                 (tasks == 1 ? "is 1" : "are " + std::to_string(tasks)) + "; expected " + rangeOf(tasks));
+  }
+  cluster.index = static_cast<int>(*number);
+  return {};
+}
+
 Status readTask(const JsonValue& root, Cluster& cluster) {
-  POP_ASSIGN_OR_RETURN(const JsonValue::Object* const task,
-                       objectAt(root, "task", R"({"type":"worker","index":0})"));
-  POP_RETURN_IF_ERROR(checkKeys(*task, "task.", kTaskKeys));
-  const JsonValue* const type = root.find("task")->find("type");
+  POP_RETURN_IF_ERROR(objectAt(root, "task", R"({"type":"worker","index":0})").status());
+  const JsonValue& task = *root.find("task");
+  const JsonValue* const type = task.find("type");
   if (type == nullptr) return wrong("key 'task.type' is missing; expected " + listOf(kTypes));
   const std::string name = type->text() == nullptr ? "" : *type->text();
   if (name == "ps") return wrong(std::string("task.type is 'ps'; ") + kNoServers);
-  const auto known = std::find(kTypes.begin(), kTypes.end(), name);
+  const auto known = std::find(kTypes.begin(), kTypes.end(), name == kMaster ? "chief" : name);
   if (known == kTypes.end()) return wrong("task.type is " + shown(*type) + "; expected " + listOf(kTypes));
   cluster.type = static_cast<TaskType>(known - kTypes.begin());
   const std::int64_t tasks = tasksOf(cluster, cluster.type);
   if (tasks == 0)
     return wrong("task.type is '" + name + "', and cluster has no '" + name +
                  "'; expected a type that it has");
-  const JsonValue* const index = root.find("task")->find("index");
-  if (index == nullptr) return wrong("key 'task.index' is missing; expected " + rangeOf(tasks));
-  std::optional<std::uint64_t> number = index->uint64();
-  if (!number || *number >= static_cast<std::uint64_t>(tasks)) {
-    return wrong("task.index is " + shown(*index) + " for type '" + name + "', of which there " +
-                 (tasks == 1 ? "is 1" : "are " + std::to_string(tasks)) + "; expected " + rangeOf(tasks));
+  return readIndex(task, tasks, name, cluster);
+}
+
+// TensorFlow takes a cluster without jobs as this process alone: the first of one, not the evaluator of
+// others.
+bool saysAlone(const JsonValue& root) {
+  const JsonValue* const cluster = root.find("cluster");
+  const JsonValue* const task = root.find("task");
+  if (cluster == nullptr) {
+    constexpr std::array<std::string_view, 2> kRead{"cluster", "task"};
+    return task == nullptr &&
+           std::none_of(root.object()->begin(), root.object()->end(),
+                        [&](const auto& member) { return !pop::similarWord(member.first, kRead).empty(); });
   }
-  cluster.index = static_cast<int>(*number);
-  return {};
+  if (cluster->object() == nullptr || !cluster->object()->empty()) return false;
+  const JsonValue* const type = task == nullptr ? nullptr : task->find("type");
+  const JsonValue* const index = task == nullptr ? nullptr : task->find("index");
+  const bool is_evaluator = type != nullptr && type->text() != nullptr && *type->text() == "evaluator";
+  return !is_evaluator && (index == nullptr || wholeNumber(*index) == 0);
 }
 
 }  // namespace
@@ -193,9 +263,11 @@ pop::Result<Cluster> parseTfConfig(std::string_view text) {
   if (!root.ok()) return wrong("it is no JSON: " + root.status().message());
   if (root->object() == nullptr)
     return wrong("it is " + shown(*root) + R"(; expected {"cluster":{…},"task":{…}})");
-  POP_RETURN_IF_ERROR(checkKeys(*root->object(), "", kTopKeys));
   Cluster cluster;
-  POP_ASSIGN_OR_RETURN(const std::vector<std::string> evaluators, readCluster(*root, cluster));
+  if (saysAlone(*root)) return cluster;
+  POP_RETURN_IF_ERROR(objectAt(*root, "cluster", R"({"worker":["host:3737",…]})").status());
+  POP_ASSIGN_OR_RETURN(const std::vector<std::string> evaluators,
+                       readCluster(*root->find("cluster"), cluster));
   if (const Status different = checkDifferent(cluster, evaluators); !different.ok())
     return wrong("cluster: " + different.message());
   POP_RETURN_IF_ERROR(readTask(*root, cluster));

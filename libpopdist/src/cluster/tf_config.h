@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TF_CONFIG, read strictly: an instance that guesses what was meant would wait for others who guess
-// differently.
+// TF_CONFIG, as TensorFlow reads it, and strictly beyond that: an instance that guesses what was meant would
+// wait for others who guess differently.
 #pragma once
 
 #include <string_view>

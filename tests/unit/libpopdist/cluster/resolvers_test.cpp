@@ -35,7 +35,7 @@ TEST_F(Resolvers, VariableIsReadWhenItIsAsked) {
   EXPECT_THAT(TfConfigResolver().resolve().workers,
               ElementsAre("localhost:4000", "localhost:4001", "localhost:4002"));
   EXPECT_EQ(TfConfigResolver().resolve().instanceIndex(), 1);
-  ::setenv("TF_CONFIG", "{}", 1);
+  ::setenv("TF_CONFIG", "[]", 1);
   EXPECT_EQ(errorCodeOf([] { TfConfigResolver().resolve(); }), ErrorCode::kInvalidArgument);
 }
 
