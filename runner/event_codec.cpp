@@ -14,7 +14,7 @@ namespace {
 void encodeFailure(const Failure& failure, v1::Failure* into) {
   if (failure.instance >= 0) into->set_instance(failure.instance);
   into->set_pid(failure.pid);
-  into->set_reason(validUtf8(failure.reason));
+  into->set_reason(bounded(failure.reason));
   into->set_exit_code(failure.exit_code);
   into->set_lost(failure.lost);
   into->set_host(failure.host);
@@ -26,7 +26,7 @@ void encodeFailure(const Failure& failure, v1::Failure* into) {
 void encodeStackTrace(const StackTrace& trace, v1::StackTrace* into) {
   into->set_instance(trace.instance);
   into->set_pid(trace.pid);
-  into->set_text(validUtf8(trace.text));
+  into->set_text(bounded(trace.text, kMostStackTraceBytes));
   into->set_host(trace.host);
 }
 
@@ -35,7 +35,7 @@ void encodeOutcome(const JobOutcome& outcome, v1::JobOutcome* into) {
   into->set_user_signal(outcome.user_signal);
   into->set_timed_out(outcome.timed_out);
   if (outcome.failure) encodeFailure(*outcome.failure, into->mutable_failure());
-  into->set_why_not_again(validUtf8(outcome.why_not_again));
+  into->set_why_not_again(bounded(outcome.why_not_again));
   into->set_restarts(outcome.restarts);
   into->set_instances_stopped(outcome.instances_stopped);
   into->set_hosts_unanswered(outcome.hosts_unanswered);
@@ -46,7 +46,7 @@ void encodeBody(const LogEntry& entry, v1::JobEvent& into) {
   v1::LogEntry* const log = into.mutable_log();
   log->set_after_ms(entry.after.count());
   if (entry.instance >= 0) log->set_instance(entry.instance);
-  log->set_text(validUtf8(entry.text));
+  log->set_text(bounded(entry.text));
   log->set_kind(static_cast<v1::EventKind>(entry.kind));
 }
 void encodeBody(const Placed& placed, v1::JobEvent& into) {
@@ -62,7 +62,7 @@ void encodeBody(const Restarting& restarting, v1::JobEvent& into) {
   into.mutable_restarting()->set_restart(restarting.restart);
 }
 void encodeBody(const Said& said, v1::JobEvent& into) {
-  into.mutable_said()->set_line(validUtf8(said.line));
+  into.mutable_said()->set_line(bounded(said.line));
 }
 void encodeBody(const JobOutcome& outcome, v1::JobEvent& into) {
   encodeOutcome(outcome, into.mutable_outcome());

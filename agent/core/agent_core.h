@@ -12,6 +12,7 @@
 #include "agent/core/kill_ladder.h"
 #include "agent/core/ports.h"
 #include "common/base/loop.h"
+#include "common/base/text.h"
 
 namespace pop::agent {
 
@@ -46,7 +47,7 @@ class AgentCore {
   // From the Rendezvous port.
   void onFenceReached(FenceId fence, PutValues values) { events_->onFenceReached(fence, std::move(values)); }
   void onAborted(int instance, int exit_code, const std::string& message) {
-    events_->onAborted(instance, exit_code, message);
+    events_->onAborted(instance, exit_code, bounded(message));  // of up to 64 MiB
   }
 
  private:

@@ -23,14 +23,14 @@ v1::HostReport refusalOf(const RunnerId& id, const Status& why) {
   v1::HostReport report;
   *report.mutable_refused()->mutable_key() = keyOf(id);
   report.mutable_refused()->set_code(static_cast<int>(why.code()));
-  report.mutable_refused()->set_why(validUtf8(why.message()));
+  report.mutable_refused()->set_why(bounded(why.message()));
   return report;
 }
 
 v1::HostReport endOf(const RunnerId& id, const std::string& how) {
   v1::HostReport report;
   *report.mutable_gone()->mutable_key() = keyOf(id);
-  report.mutable_gone()->set_why(validUtf8(how));
+  report.mutable_gone()->set_why(bounded(how));
   return report;
 }
 

@@ -18,22 +18,28 @@ std::size_t harmlessBytes(std::string_view text) {
   return isC1Control(text.substr(0, bytes)) ? 0 : bytes;
 }
 
+// Moves the first character from `text` to `to`, as "\xff" where none begins: then `bytes` is 0.
+void takeFirst(std::string_view& text, std::size_t bytes, std::string& to) {
+  static constexpr std::string_view kHex = "0123456789abcdef";
+  if (bytes > 0) {
+    to += text.substr(0, bytes);
+  } else {
+    const auto byte = static_cast<unsigned char>(text.front());
+    to += {'\\', 'x', kHex[byte >> 4U], kHex[byte & 15U]};
+  }
+  text.remove_prefix(std::max<std::size_t>(bytes, 1));
+}
+
 // `text` with "\xff" for each byte where no character begins; `bytesOfFirst` says how long the first one is.
 template <typename BytesOfFirst>
 std::string escaped(std::string_view text, const BytesOfFirst& bytesOfFirst) {
-  static constexpr std::string_view kHex = "0123456789abcdef";
   std::string result;
-  while (!text.empty()) {
-    const std::size_t bytes = bytesOfFirst(text);
-    if (bytes > 0) {
-      result += text.substr(0, bytes);
-    } else {
-      const auto byte = static_cast<unsigned char>(text.front());
-      result += {'\\', 'x', kHex[byte >> 4U], kHex[byte & 15U]};
-    }
-    text.remove_prefix(std::max<std::size_t>(bytes, 1));
-  }
+  while (!text.empty()) takeFirst(text, bytesOfFirst(text), result);
   return result;
+}
+
+std::size_t anyUtf8Bytes(std::string_view text) {
+  return static_cast<unsigned char>(text.front()) < 0x80 ? 1 : utf8Bytes(text);
 }
 
 }  // namespace
@@ -147,9 +153,26 @@ std::string printable(std::string_view text) {
 }
 
 std::string validUtf8(std::string_view text) {
-  return escaped(text, [](std::string_view rest) {
-    return static_cast<unsigned char>(rest.front()) < 0x80 ? std::size_t{1} : utf8Bytes(rest);
-  });
+  return escaped(text, anyUtf8Bytes);
+}
+
+std::string bounded(std::string_view text, std::size_t most) {
+  constexpr std::size_t kMostSuffixBytes = 40;  // with any number
+  std::string result;
+  std::string_view rest = text;
+  std::string_view cut = text;  // what is left out if all does not fit
+  std::size_t fits = 0;
+  while (!rest.empty()) {
+    takeFirst(rest, anyUtf8Bytes(rest), result);
+    if (result.size() + kMostSuffixBytes <= most) {
+      fits = result.size();
+      cut = rest;
+    }
+    if (result.size() <= most) continue;
+    result.resize(fits);
+    return result + "… and " + counted(static_cast<std::int64_t>(cut.size()), "more byte");
+  }
+  return result;
 }
 
 std::string inQuotes(std::string_view text) {

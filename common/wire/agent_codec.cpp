@@ -219,7 +219,7 @@ Status decodeDescribed(const v1::Described& from, DescribedReport& into) {
   static_assert(v1::StatusCode_MAX == static_cast<int>(Code::kDataLoss));
   if (!v1::StatusCode_IsValid(from.code())) return malformed("status " + std::to_string(from.code()));
   if (from.code() != v1::STATUS_OK) {
-    into.status = {static_cast<Code>(from.code()), from.message()};
+    into.status = {static_cast<Code>(from.code()), bounded(from.message())};
     return {};
   }
   into.facts.address = from.address();
@@ -230,7 +230,7 @@ Status decodeDescribed(const v1::Described& from, DescribedReport& into) {
 
 void decodeStacks(const v1::Stacks& from, StacksReport& into) {
   for (const v1::Stack& each : from.traces())
-    into.traces.push_back({each.instance(), each.pid(), each.text()});
+    into.traces.push_back({each.instance(), each.pid(), bounded(each.text(), kMostStackTraceBytes)});
 }
 
 Status decodeReported(const v1::InstanceValues& from, ValuesReport& into) {
@@ -248,7 +248,7 @@ Status decodeReported(const v1::InstanceValues& from, ValuesReport& into) {
 
 void decodeEnded(const v1::Ended& from, EndedReport& into) {
   into.instance = from.instance();
-  into.end = {{from.code(), from.signal(), from.core_dumped()}, from.reason()};
+  into.end = {{from.code(), from.signal(), from.core_dumped()}, bounded(from.reason())};
   into.input_read = from.input_read();
 }
 
@@ -279,7 +279,8 @@ Status decodeBody(const v1::Report& from, AgentReport& into) {
       into = ClosedReport{from.closed()};
       return {};
     case v1::Report::kAborted:
-      into = AbortedReport{from.aborted().instance(), from.aborted().exit_code(), from.aborted().message()};
+      into = AbortedReport{from.aborted().instance(), from.aborted().exit_code(),
+                           bounded(from.aborted().message())};
       return {};
     case v1::Report::kFenceReached:
       return decodeReached(from.fence_reached(), into.emplace<FenceReachedReport>());

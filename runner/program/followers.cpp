@@ -75,7 +75,7 @@ bool Followers::sendFor(std::int64_t stream, Follower& follower) {
 void Followers::sendEnd(std::int64_t stream, const std::string& problem) {
   ::popdist::v1::RunnerReport report;
   report.mutable_end()->set_stream(stream);
-  report.mutable_end()->set_problem(validUtf8(problem));
+  report.mutable_end()->set_problem(bounded(problem));
   link_.send(report);
 }
 

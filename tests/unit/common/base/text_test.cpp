@@ -123,6 +123,25 @@ TEST(ValidUtf8, EscapesOnlyBytesThatAreNoUtf8) {
   EXPECT_EQ(validUtf8("\xed\xa0\x80 \xf0\x9f\x98\x80"), "\\xed\\xa0\\x80 \xf0\x9f\x98\x80");
 }
 
+TEST(Bounded, CutsLongTextsBetweenCharactersAndCountsTheRest) {
+  EXPECT_EQ(bounded(""), "");
+  EXPECT_EQ(bounded("a\xff"), "a\\xff");
+  const std::string fits(kMostTextBytes, 'x');
+  EXPECT_EQ(bounded(fits), fits);
+  EXPECT_EQ(bounded(std::string(100, 'x'), 60), std::string(20, 'x') + "… and 80 more bytes");
+  for (const std::string& each : {std::string("x"), std::string("\xff"), std::string("\xc3\xa4"),
+                                  std::string("\xf0\x9f\x98\x80"), std::string("\xe2\x82")}) {
+    std::string long_text = "abc";
+    while (long_text.size() < (std::size_t{1} << 20)) long_text += each;
+    const std::string cut = bounded(long_text);
+    EXPECT_LE(cut.size(), kMostTextBytes);
+    EXPECT_GT(cut.size(), kMostTextBytes - 50);
+    EXPECT_EQ(validUtf8(cut), cut);
+    EXPECT_TRUE(cut.ends_with(" more bytes")) << cut.substr(cut.size() - 30);
+    EXPECT_EQ(bounded(cut), cut) << "cut again";
+  }
+}
+
 TEST(LowerCase, LeavesAllButTheCapitalsOfAscii) {
   EXPECT_EQ(lowerCase("AzZ [`{ \xc3\x84"), "azz [`{ \xc3\x84");
 }
