@@ -11,6 +11,12 @@ void Commits::wrote(Status status) {
   commitSoon();
 }
 
+Status Commits::tried(Status status) {
+  if (isRefusal(status)) return status;
+  wrote(std::move(status));
+  return {};
+}
+
 void Commits::whenDurable(Done done) {
   waiting_.push_back(std::move(done));
   commitSoon();
@@ -19,7 +25,7 @@ void Commits::whenDurable(Done done) {
 // After what has arrived while the last commit was under way.
 void Commits::commitSoon() {
   if (std::exchange(is_posted_, true)) return;
-  loop_.post([this] { commit(); });
+  loop_.post(while_there_([this] { commit(); }));
 }
 
 void Commits::commit() {

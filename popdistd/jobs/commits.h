@@ -8,6 +8,7 @@
 
 #include "common/base/loop.h"
 #include "common/base/status.h"
+#include "common/base/while_there.h"
 #include "popdistd/api/measures.h"
 #include "popdistd/store/store.h"
 
@@ -23,6 +24,9 @@ class Commits {
 
   /// Takes the result of a write: one that has failed fails the commit.
   void wrote(Status status);
+
+  /// The same of a write that the store may refuse: the refusal is returned, and is the caller's alone.
+  Status tried(Status status);
 
   /// Calls `done` on the loop once all that has been written so far is durable, or with the error.
   void whenDurable(Done done);
@@ -44,6 +48,7 @@ class Commits {
   CommitMeters meters_;
   std::vector<Done> waiting_;
   bool is_posted_ = false;
+  WhileThere while_there_;
 };
 
 }  // namespace pop::popdistd

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "popdistd/jobs/host_bounds.h"
 #include "popdistd/jobs/job_request.h"
 #include "popdistd/jobs/log_source.h"
 
@@ -21,6 +22,17 @@ Result<std::int64_t> numberIn(Store& store, const char* key, std::int64_t if_mis
   POP_ASSIGN_OR_RETURN(const std::optional<std::string> text, store.meta(key));
   if (!text) return if_missing;
   return parseInteger(*text);
+}
+
+void addOrphans(const std::string& host, const std::set<std::int64_t>& ids, v1::AboutReply& about) {
+  constexpr std::size_t kMostNamed = 10;
+  const std::size_t named = std::min(ids.size(), kMostNamed);
+  auto each = ids.begin();
+  for (std::size_t i = 0; i < named; ++i, ++each)
+    about.add_warnings("job " + std::to_string(*each) + " on host " + host +
+                       " is not in the store, which may be an old copy: it is left alone");
+  if (ids.size() > named)
+    about.add_warnings("so are " + std::to_string(ids.size() - named) + " more on host " + host);
 }
 
 }  // namespace
@@ -45,7 +57,7 @@ DaemonCore::DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::str
       settings_(std::move(settings)),
       vipu_server_(settings_.vipu_server),
       cluster_id_(std::move(cluster_id)),
-      epoch_(epoch),
+      first_epoch_(epoch),
       started_(settings_.clock()),
       revisions_(epoch << kEpochShift),
       commits_(loop, store, [this](const Status& why) { storeFailed(why); }),
@@ -69,6 +81,8 @@ DaemonCore::DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::str
       quotas_(store, commits_),
       lives_({loop, settings_.clock, store, commits_, jobs_, hosts_, links_, pods_.leases(), quotas_,
               settings_.queue, settings_.issue, vipu_server_}),
+      scans_(
+          loop, jobs_, revisions_, [this](const Job& job) { return view(job); }, reasonOf()),
       retention_(settings_.retention) {
   tick();
 }
@@ -109,7 +123,6 @@ DaemonCore::~DaemonCore() {
 
 // A job that cannot be read stays in the store, and is listed as what it is.
 Status DaemonCore::load() {
-  POP_ASSIGN_OR_RETURN(next_job_id_, numberIn(store_, "next_job_id", 1));
   POP_ASSIGN_OR_RETURN(const std::vector<NamedRecord> hosts, store_.records(RecordKind::kHost));
   std::vector<v1::HostRecord> records;
   for (const NamedRecord& each : hosts) {
@@ -122,6 +135,7 @@ Status DaemonCore::load() {
   POP_ASSIGN_OR_RETURN(std::vector<v1::JobRecord> jobs, store_.jobs());
   unreadable_.clear();
   is_unreadable_.clear();
+  POP_RETURN_IF_ERROR(loadNextJob(jobs));
   for (v1::JobRecord& record : jobs) {
     std::unique_ptr<LiveJob> live;
     if (record.info().state() != v1::JOB_ENDED) {
@@ -139,6 +153,19 @@ Status DaemonCore::load() {
   POP_RETURN_IF_ERROR(pods_.load());
   POP_RETURN_IF_ERROR(quotas_.load());
   lives_.adopt();
+  return {};
+}
+
+// Hosts could once say any number.
+Status DaemonCore::loadNextJob(const std::vector<v1::JobRecord>& jobs) {
+  POP_ASSIGN_OR_RETURN(next_job_id_, numberIn(store_, "next_job_id", 1));
+  if (next_job_id_ > 0 && next_job_id_ <= kMostNumber) return {};
+  const std::int64_t stored = std::exchange(next_job_id_, 1);
+  for (const v1::JobRecord& each : jobs) {
+    if (each.info().id() < kMostNumber) next_job_id_ = std::max(next_job_id_, each.info().id() + 1);
+  }
+  unreadable_.push_back("the number of the next job was " + std::to_string(stored) +
+                        " in the store, which cannot be: it is " + std::to_string(next_job_id_));
   return {};
 }
 
@@ -186,8 +213,7 @@ void DaemonCore::about(const Caller& caller, v1::Nothing, Reply<v1::AboutReply> 
   if (const Status& last = commits_.last(); !last.ok())
     about.add_warnings("the store could not be written: " + last.message());
   for (const std::string& each : unreadable_) about.add_warnings(each);
-  for (const std::string& each : lives_.orphans())
-    about.add_warnings(each + " is not in the store, which may be an old copy: it is left alone");
+  for (const auto& [host, ids] : lives_.orphans()) addOrphans(host, ids, about);
   reply(std::move(about));
 }
 
@@ -234,11 +260,10 @@ Result<std::unique_ptr<Source<v1::Record>>> DaemonCore::logs(const Caller& calle
 // Runners of jobs that cannot be read are left alone, too.
 Status DaemonCore::joined(const v1::HostJoins& joins, const std::string& address,
                           std::shared_ptr<HostChannel> channel) {
-  if (joins.name().empty() || printable(joins.name()) != joins.name())
-    return invalidArgument("a host must have a name, without control characters");
+  POP_RETURN_IF_ERROR(checkJoins(joins));
   // It would be told to kill what nobody knows.
   if (!load_problem_.ok()) return unavailable("popdistd cannot read its store: " + load_problem_.message());
-  if (joins.cluster_id() == cluster_id_ && joins.epoch() > epoch_) return riseAbove(joins.epoch());
+  if (joins.cluster_id() == cluster_id_ && joins.epoch() > epoch_) return riseAbove(joins);
   POP_RETURN_IF_ERROR(hosts_.joined(joins, address, channel));
   v1::HostOrder order;
   v1::HostWelcome& welcome = *order.mutable_welcome();
@@ -257,11 +282,14 @@ Status DaemonCore::joined(const v1::HostJoins& joins, const std::string& address
 }
 
 // Durably first: a popdistd that does not lead any more cannot, and the host refuses it for ever.
-Status DaemonCore::riseAbove(std::uint64_t epoch) {
-  if (epoch >= kMostEpoch)
-    return invalidArgument("the host's epoch, " + std::to_string(epoch) +
-                           ", cannot be: there were not so many starts");
-  rising_to_ = std::max(rising_to_, epoch + 1);
+Status DaemonCore::riseAbove(const v1::HostJoins& joins) {
+  if (joins.epoch() > first_epoch_ + kMostUnknownEpochs || joins.epoch() >= kMostEpoch)
+    return invalidArgument("host " + joins.name() + " has seen epoch " + std::to_string(joins.epoch()) +
+                           ", and popdistd began with " + std::to_string(first_epoch_) +
+                           ": so many starts do not lie between them. If popdistd's store is an old copy, "
+                           "put a newer one in its place; else empty the host's state directory "
+                           "(popdist-agent serve --state)");
+  rising_to_ = std::max(rising_to_, joins.epoch() + 1);
   commits_.wrote(store_.putMeta("epoch", std::to_string(rising_to_)));
   commits_.whenDurable([this](const Status& status) {
     if (status.ok()) epoch_ = std::max(epoch_, rising_to_);
@@ -269,16 +297,22 @@ Status DaemonCore::riseAbove(std::uint64_t epoch) {
   return unavailable("popdistd's store is older than what this host has seen: it catches up, so join again");
 }
 
-// No job gets the number of one that only a host knows.
-std::int64_t DaemonCore::firstFreeId(const std::vector<v1::HeldRunner>& runners) const {
+// No job gets the number of one that only a host knows. Numbers far above all that is known are not passed
+// over to: they are a host's invention.
+std::int64_t DaemonCore::firstFreeId(const std::vector<v1::HeldRunner>& runners) {
+  const std::int64_t most = std::min(next_job_id_ + kMostUnknownJobs - skipped_jobs_, kMostNumber);
   std::int64_t first = next_job_id_;
-  for (const v1::HeldRunner& each : runners) first = std::max(first, each.key().job() + 1);
+  for (const v1::HeldRunner& each : runners) {
+    if (each.key().job() < most) first = std::max(first, each.key().job() + 1);
+  }
+  skipped_jobs_ += first - next_job_id_;
   return first;
 }
 
 void DaemonCore::said(HostChannel& channel, v1::HostReport report) {
   Host* const host = hosts_.find(channel);
   if (host == nullptr) return;
+  bound(report);
   hosts_.heard(*host, report.heartbeat().clock_ms());
   lives_.said(*host, std::move(report));
 }

@@ -17,6 +17,7 @@
 #include "popdistd/jobs/host_table.h"
 #include "popdistd/jobs/job_counts.h"
 #include "popdistd/jobs/job_lives.h"
+#include "popdistd/jobs/job_scans.h"
 #include "popdistd/jobs/job_table.h"
 #include "popdistd/jobs/quota_table.h"
 #include "popdistd/jobs/retention.h"
@@ -101,14 +102,17 @@ class DaemonCore final : public Api, public HostGate {
   DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::string cluster_id, std::uint64_t epoch);
 
   Status load();
+  /// The number of the next job, as the store has it.
+  Status loadNextJob(const std::vector<v1::JobRecord>& jobs);
   void storeFailed(const Status& why);
   void tick();
   void forgetOldJobs();
   /// A host has seen a larger epoch than ours: of a copy of the store that is newer than this one.
-  Status riseAbove(std::uint64_t epoch);
+  Status riseAbove(const v1::HostJoins& joins);
   /// kFailedPrecondition: it has not ended, or may still use a partition.
   Status mayForget(const Job& job);
-  void forgetNow(const Job& job);
+  /// The store's refusal: it stays.
+  Status forgetNow(const Job& job);
   JobMeasures jobMeasures() const;
   PodHooks podHooks();
   // Which call is whose is decided in front of this (popdistd/access/policy.h); here, those are kept out who
@@ -125,7 +129,7 @@ class DaemonCore final : public Api, public HostGate {
   /// the quota; kNotFound, kPermissionDenied: the allocation.
   Status mayWait(const Caller& caller, const Job& job) const;
   v1::QuotaInfo view(const v1::QuotaInfo& quota);
-  std::int64_t firstFreeId(const std::vector<v1::HeldRunner>& runners) const;
+  std::int64_t firstFreeId(const std::vector<v1::HeldRunner>& runners);
   ReasonOf reasonOf() const;
   v1::JobInfo view(const Job& job) const;
   v1::HostInfo view(const Host& host);
@@ -136,7 +140,8 @@ class DaemonCore final : public Api, public HostGate {
   const CoreSettings settings_;
   VipuServer vipu_server_;
   const std::string cluster_id_;
-  std::uint64_t epoch_;
+  const std::uint64_t first_epoch_;  ///< of this life
+  std::uint64_t epoch_ = first_epoch_;
   std::uint64_t rising_to_ = 0;  ///< the next epoch, until it is durable
   const std::chrono::system_clock::time_point started_;
   Revisions revisions_;
@@ -147,9 +152,11 @@ class DaemonCore final : public Api, public HostGate {
   Pods pods_;
   QuotaTable quotas_;
   JobLives lives_;
+  JobScans scans_;
   Retention retention_;
   std::int64_t next_job_id_ = 1;
-  Status load_problem_;  ///< not ok: no job is known, so no host may join
+  std::int64_t skipped_jobs_ = 0;  ///< numbers that were passed over in this life, since hosts know them
+  Status load_problem_;            ///< not ok: no job is known, so no host may join
   std::vector<std::string> unreadable_;
   std::set<std::int64_t> is_unreadable_;
   TimerId tick_{};

@@ -9,6 +9,9 @@
 namespace pop::popdistd {
 namespace {
 
+constexpr std::int64_t kMostClockMs = 253'402'300'799'999;  // the end of the year 9999
+constexpr std::size_t kMostWordBytes = 256;
+
 std::int64_t millisecondsSince1970(const WallClock& clock) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(clock().time_since_epoch()).count();
 }
@@ -16,9 +19,9 @@ std::int64_t millisecondsSince1970(const WallClock& clock) {
 // What a host says of itself is shown to people.
 void takeInventory(const v1::HostJoins& joins, v1::HostInfo& info) {
   info.set_name(joins.name());
-  info.set_version(printable(joins.version()));
+  info.set_version(bounded(printable(joins.version()), kMostWordBytes));
   info.set_protocol(joins.protocol());
-  info.set_boot_id(printable(joins.boot_id()));
+  info.set_boot_id(bounded(printable(joins.boot_id()), kMostWordBytes));
   info.set_num_cores(joins.num_cores());
   info.set_num_memory_nodes(joins.num_memory_nodes());
   info.set_memory_bytes(joins.memory_bytes());
@@ -83,7 +86,8 @@ void HostTable::heard(Host& host, std::int64_t clock_ms) {
   host.heard = loop_.now();
   v1::HostInfo& info = *host.record.mutable_info();
   *info.mutable_last_heard() = timestamp(clock_());
-  if (clock_ms != 0) info.set_clock_ahead_ms(clock_ms - millisecondsSince1970(clock_));
+  const bool is_time = clock_ms > 0 && clock_ms <= kMostClockMs;
+  if (is_time) info.set_clock_ahead_ms(clock_ms - millisecondsSince1970(clock_));
   if (info.state() == v1::HOST_UP) return;
   info.set_state(v1::HOST_UP);
   changed(host);
@@ -99,7 +103,7 @@ void HostTable::left(Host& host) {
 void HostTable::drain(Host& host, const std::string& reason, const std::string& by) {
   v1::HostInfo& info = *host.record.mutable_info();
   info.set_drained(true);
-  info.set_drain_reason(printable(reason));
+  info.set_drain_reason(bounded(printable(reason)));
   info.set_drained_by(by);
   *info.mutable_drained_at() = timestamp(clock_());
   changed(host);

@@ -4,14 +4,13 @@
 
 #include "common/base/text.h"
 #include "popdistd/jobs/daemon_core.h"
+#include "popdistd/jobs/host_bounds.h"
 #include "popdistd/jobs/job_counts.h"
 #include "popdistd/jobs/job_request.h"
 
 namespace pop::popdistd {
 namespace {
 
-constexpr int kPageSize = 100;
-constexpr int kMaxPageSize = 1000;
 constexpr int kMaxTroubled = 20;
 
 }  // namespace
@@ -41,13 +40,19 @@ void DaemonCore::submit(const Caller& caller, v1::SubmitRequest request, Reply<v
   if (const Status allowed = mayWait(caller, wanted); !allowed.ok()) return reply(allowed);
   made->record = std::move(wanted.record);
   made->live = std::move(wanted.live);
+  while (lives_.isOrphan(next_job_id_)) ++next_job_id_;
+  if (next_job_id_ > kMostNumber)
+    return reply(Status(Code::kResourceExhausted, "there are no more numbers for jobs in this store"));
   v1::JobInfo& info = *made->record.mutable_info();
   info.set_id(next_job_id_++);
   *info.mutable_submitted() = timestamp(settings_.clock());
   made->record.set_agent_job_id(settings_.random_name());
   commits_.wrote(store_.putMeta("next_job_id", std::to_string(next_job_id_)));
   Job& job = jobs_.add(std::move(made->record), std::move(made->live));
-  lives_.submitted(job);
+  if (const Status stored = lives_.submitted(job); !stored.ok()) {
+    jobs_.remove(job.id());
+    return reply(stored);
+  }
   replyWhenDurable(job.id(), [reply](Result<v1::JobInfo> durable) {
     if (!durable.ok()) return reply(durable.status());
     v1::SubmitReply submitted;
@@ -77,30 +82,8 @@ void DaemonCore::get(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> re
   job.ok() ? reply(view(*job.value())) : reply(job.status());
 }
 
-void DaemonCore::list(const Caller&, v1::ListJobsRequest request, Reply<v1::ListJobsReply> reply) {
-  const int page_size = request.page_size() == 0 ? kPageSize : request.page_size();
-  if (page_size < 1 || page_size > kMaxPageSize)
-    return reply(invalidArgument("page_size is " + std::to_string(page_size) + ", not between 1 and 1000"));
-  auto each = jobs_.all().rbegin();
-  if (!request.page_token().empty()) {
-    const Result<std::int64_t> before = parseInteger(request.page_token());
-    if (!before.ok())
-      return reply(
-          invalidArgument("page_token is " + inQuotes(request.page_token()) + ", which no list has given"));
-    each = std::make_reverse_iterator(jobs_.all().lower_bound(before.value()));
-  }
-  v1::ListJobsReply page;
-  page.set_revision(revisions_.current());
-  for (; each != jobs_.all().rend(); ++each) {
-    const Job& job = each->second;
-    if (!matches(job.info(), request) || !hasText(job, reasonOf(), request.text())) continue;
-    if (page.jobs_size() == page_size) {
-      page.set_next_page_token(std::to_string(page.jobs(page_size - 1).id()));
-      break;
-    }
-    *page.add_jobs() = request.brief() ? brief(view(job)) : view(job);
-  }
-  reply(std::move(page));
+void DaemonCore::list(const Caller& caller, v1::ListJobsRequest request, Reply<v1::ListJobsReply> reply) {
+  scans_.list(caller, std::move(request), std::move(reply));
 }
 
 void DaemonCore::countJobs(const Caller&, v1::Nothing, Reply<v1::CountJobsReply> reply) {
@@ -126,7 +109,7 @@ void DaemonCore::signal(const Caller& caller, v1::SignalRequest request, Reply<v
 void DaemonCore::cancel(const Caller& caller, v1::CancelRequest request, Reply<v1::JobInfo> reply) {
   const Result<Job*> job = controlled(caller, request.job());
   if (!job.ok()) return reply(job.status());
-  const std::string why = request.reason().empty() ? "" : ": " + printable(request.reason());
+  const std::string why = request.reason().empty() ? "" : ": " + bounded(printable(request.reason()));
   lives_.cancel(*job.value(), "cancelled by " + caller.user + why);
   replyWhenDurable(job.value()->id(), std::move(reply));
 }
@@ -149,7 +132,7 @@ void DaemonCore::forget(const Caller& caller, v1::JobRef ref, Reply<v1::Nothing>
   const Result<Job*> found = controlled(caller, ref);
   if (!found.ok()) return reply(found.status());
   if (const Status may = mayForget(*found.value()); !may.ok()) return reply(may);
-  forgetNow(*found.value());
+  if (const Status removed = forgetNow(*found.value()); !removed.ok()) return reply(removed);
   commits_.whenDurable([reply](const Status& status) { status.ok() ? reply(v1::Nothing()) : reply(status); });
 }
 
@@ -165,17 +148,17 @@ Status DaemonCore::mayForget(const Job& job) {
 }
 
 // Its host removes its records, too: now, or when it joins again.
-void DaemonCore::forgetNow(const Job& job) {
-  const std::int64_t id = job.id();
+Status DaemonCore::forgetNow(const Job& job) {
+  POP_RETURN_IF_ERROR(commits_.tried(store_.removeJob(job.id())));
   lives_.forget(job);
-  commits_.wrote(store_.removeJob(id));
-  jobs_.remove(id);
+  jobs_.remove(job.id());
+  return {};
 }
 
 void DaemonCore::forgetOldJobs() {
   for (const std::int64_t id : retention_.due(jobs_, settings_.clock())) {
     const Job* const job = jobs_.find(id);
-    if (job != nullptr && mayForget(*job).ok()) forgetNow(*job);
+    if (job != nullptr && mayForget(*job).ok()) static_cast<void>(forgetNow(*job));
   }
 }
 

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/text.h"
-
 namespace pop::popdistd {
 namespace {
 
@@ -41,11 +39,12 @@ void addWaiting(const JobTable& jobs, const ReasonOf& reason_of, v1::CountJobsRe
 
 }  // namespace
 
-bool hasText(const Job& job, const ReasonOf& reason_of, const std::string& text) {
+bool hasText(const Job& job, const ReasonOf& reason_of, std::string_view text) {
   if (text.empty()) return true;
-  const std::string wanted = lowerCase(text);
-  const auto has = [&wanted](const std::string& of) {
-    return lowerCase(of).find(wanted) != std::string::npos;
+  const auto has = [text](std::string_view of) {
+    return std::search(of.begin(), of.end(), text.begin(), text.end(), [](char each, char wanted) {
+             return (each >= 'A' && each <= 'Z' ? each - 'A' + 'a' : each) == wanted;
+           }) != of.end();
   };
   const v1::JobInfo& info = job.info();
   return has(std::to_string(info.id())) || has(info.name()) || has(info.user()) || has(reason_of(job)) ||
@@ -53,10 +52,8 @@ bool hasText(const Job& job, const ReasonOf& reason_of, const std::string& text)
 }
 
 v1::CountJobsReply countOf(const JobTable& jobs, const ReasonOf& reason_of) {
-  std::map<std::pair<v1::JobState, v1::JobEnd>, std::int64_t> by_state;
-  for (const auto& [id, job] : jobs.all()) ++by_state[{job.info().state(), job.info().end()}];
   v1::CountJobsReply counts;
-  for (const auto& [state, number] : by_state) {
+  for (const auto& [state, number] : jobs.inStates()) {
     v1::JobsInState& added = *counts.add_counts();
     added.set_state(state.first);
     added.set_end(state.second);

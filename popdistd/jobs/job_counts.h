@@ -12,8 +12,9 @@ namespace pop::popdistd {
 /// Why it waits, or has ended as it has, for people: JobLives::reasonOf().
 using ReasonOf = std::function<const std::string&(const Job& job)>;
 
-/// Whether its id, name, user, first host, command or reason has the text in it, in any case.
-bool hasText(const Job& job, const ReasonOf& reason_of, const std::string& text);
+/// Whether its id, name, user, first host, command or reason has the text in it, in any case. `text`: in
+/// lower case.
+bool hasText(const Job& job, const ReasonOf& reason_of, std::string_view text);
 
 /// The counts and what queued jobs wait for; neither the revision nor which are in trouble.
 v1::CountJobsReply countOf(const JobTable& jobs, const ReasonOf& reason_of);

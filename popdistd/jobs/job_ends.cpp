@@ -8,6 +8,7 @@
 #include "common/base/text.h"
 #include "common/contract/record_streams.h"
 #include "common/contract/report_page.h"
+#include "popdistd/jobs/host_bounds.h"
 #include "popdistd/jobs/job_lives.h"
 #include "runner/store/record.h"
 
@@ -73,18 +74,19 @@ void JobLives::takeEvent(Job& job, const v1::StoredRecord& record) {
   v1::JobEvent event;
   if (!event.ParseFromString(record.bytes())) return;
   v1::JobInfo& info = job.mutableInfo();
-  const auto bytes = static_cast<std::int64_t>(record.bytes().size());
+  const std::string text = bound(event) ? event.SerializeAsString() : record.bytes();
+  const auto bytes = static_cast<std::int64_t>(text.size());
   const bool fits = job.record.event_bytes() + bytes <= kMaxEventBytes;
   if (fits || event.has_outcome()) {
-    parts_.commits.wrote(parts_.store.putEvent(job.id(), {record.sequence(), record.bytes()}));
-    job.record.set_event_bytes(job.record.event_bytes() + bytes);
+    const Status kept = parts_.commits.tried(parts_.store.putEvent(job.id(), {record.sequence(), text}));
+    if (kept.ok()) job.record.set_event_bytes(job.record.event_bytes() + bytes);
   }
   info.set_last_sequence(record.sequence());
-  if (event.has_restarting()) info.set_restarts(event.restarting().restart());
+  if (event.has_restarting()) info.set_restarts(std::max(0, event.restarting().restart()));
   const int change = event.log().kind() == v1::EVENT_INSTANCE_STARTED ? 1
                      : event.log().kind() == v1::EVENT_INSTANCE_ENDED ? -1
                                                                       : 0;
-  info.set_instances_running(std::max(0, info.instances_running() + change));
+  info.set_instances_running(std::clamp(info.instances_running() + change, 0, info.num_instances()));
   if (change > 0 && info.restarts() == 0 && info.instances_running() == info.num_instances())
     meters_.start_seconds.add(secondsBetween(info.submitted(), timestamp(parts_.clock())));
   event.has_outcome() ? finish(job, event.outcome()) : save(job);
@@ -99,7 +101,9 @@ void JobLives::takeValues(Job& job, const v1::JobValues& values) {
     if (job.info().values_size() == static_cast<int>(contract::kMostReportedNames)) break;
     const bool is_whole = !each.name().empty() && each.name().size() <= kMostNameBytes &&
                           v1::Fold_IsValid(each.fold()) && std::isfinite(each.value());
-    if (is_whole) *job.mutableInfo().add_values() = each;
+    if (!is_whole) continue;
+    v1::JobValue& added = *job.mutableInfo().add_values() = each;
+    added.set_instances(std::clamp(each.instances(), 0, job.info().num_instances()));
   }
   parts_.jobs.changed(job);
 }
@@ -133,7 +137,7 @@ void JobLives::runnerLost(Job& job, const std::string& why) {
   if (!job.record.lost_why().empty()) return;
   job.record.set_lost_why(why);
   job.mutableInfo().set_state(v1::JOB_ENDING);
-  job.mutableInfo().set_reason(why);
+  job.setReason(why);
   save(job);
   askForProof(job);
 }
@@ -147,7 +151,8 @@ void JobLives::askForProof(const Job& job) {
   });
 }
 
-void JobLives::end(Job& job, v1::JobEnd how, const std::string& reason) {
+// `reason` may come from the job, which forgets it here.
+void JobLives::end(Job& job, v1::JobEnd how, std::string reason) {
   proofs_.forget(job.id());
   parts_.links.unfollow(job.live->events_stream);
   const std::string partition = job.live->spec.partition.name;
@@ -156,7 +161,7 @@ void JobLives::end(Job& job, v1::JobEnd how, const std::string& reason) {
   v1::JobInfo& info = job.mutableInfo();
   info.set_state(v1::JOB_ENDED);
   info.set_end(job.record.cancels() > 0 && how == v1::END_FAILED ? v1::END_CANCELLED : how);
-  info.set_reason(reason);
+  job.setReason(reason);
   info.clear_conditions();
   info.clear_wait_cause();
   info.clear_expected_start();
@@ -192,6 +197,7 @@ void JobLives::hostIsFree(const Host& host, const RunnerId& runner) {
 }
 
 void JobLives::hostRemoved(const std::string& name) {
+  orphans_.erase(name);
   const std::set<std::int64_t> active = parts_.jobs.active();
   for (const std::int64_t id : active) {
     Job& job = *parts_.jobs.find(id);

@@ -19,9 +19,10 @@ constexpr int kMaxRefusals = 3;
 
 // ---- what clients want
 
-void JobLives::submitted(Job& job) {
-  save(job);
+Status JobLives::submitted(const Job& job) {
+  POP_RETURN_IF_ERROR(parts_.commits.tried(parts_.store.putJob(job.record)));
   scheduleSoon();
+  return {};
 }
 
 bool JobLives::cancel(Job& job, const std::string& why) {
@@ -35,7 +36,7 @@ bool JobLives::cancel(Job& job, const std::string& why) {
     return true;
   }
   job.mutableInfo().set_state(v1::JOB_ENDING);
-  job.mutableInfo().set_reason(why);
+  job.setReason(why);
   save(job);
   stop(job, job.record.cancels());
   return true;
@@ -70,7 +71,7 @@ Status JobLives::hold(Job& job) {
     return failedPrecondition("job " + std::to_string(job.id()) +
                               " does not wait any more: only waiting jobs can be held");
   job.mutableInfo().set_state(v1::JOB_HELD);
-  job.mutableInfo().set_reason("held");
+  job.setReason("held");
   job.mutableInfo().clear_wait_cause();
   job.mutableInfo().clear_expected_start();
   save(job);
@@ -150,13 +151,12 @@ void JobLives::waitAgain(Job& job, const std::string& reason) {
   parts_.pods.giveBack(job.id());
   v1::JobInfo& info = job.mutableInfo();
   info.set_state(v1::JOB_QUEUED);
-  info.set_reason(reason);
+  job.setReason(reason);
   info.clear_hosts();
   info.clear_partition();
   info.set_allocation(job.record.allocation());
   job.live->load.clear();
   job.live->start_is_sent = false;
-  job.live->answer = {};
   save(job);
   scheduleSoon();
 }
@@ -194,11 +194,10 @@ void JobLives::hostJoined(Host& host, const std::vector<v1::HeldRunner>& runners
     if (each.alive()) alive.insert(idOf(each.key()));
   }
   parts_.links.joined(host.info().name(), alive);
+  orphans_.erase(host.info().name());
   for (const v1::HeldRunner& each : runners) {
-    if (each.key().job() < first_unknown)
-      takeUp(host, each);
-    else
-      orphans_.insert("job " + std::to_string(each.key().job()) + " on host " + host.info().name());
+    const std::int64_t id = each.key().job();
+    id > 0 && id < first_unknown ? takeUp(host, each) : void(orphans_[host.info().name()].insert(id));
   }
   for (const std::int64_t id : parts_.pods.holders()) {
     const Job* const job = parts_.jobs.find(id);
@@ -210,6 +209,11 @@ void JobLives::hostJoined(Host& host, const std::vector<v1::HeldRunner>& runners
     if (job.host() == host.info().name() && !held.contains(job.runner())) missing(job);
   }
   scheduleSoon();
+}
+
+bool JobLives::isOrphan(std::int64_t id) const {
+  return std::any_of(orphans_.begin(), orphans_.end(),
+                     [id](const auto& each) { return each.second.contains(id); });
 }
 
 // What the host has that nobody here knows any more: it was forgotten while the host was away.

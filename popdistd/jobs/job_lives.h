@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/loop.h"
+#include "common/base/while_there.h"
 #include "popdistd/api/measures.h"
 #include "popdistd/jobs/commits.h"
 #include "popdistd/jobs/host_proofs.h"
@@ -50,8 +51,9 @@ class JobLives {
 
   // ---- what clients want
 
-  /// A job that has been added to the table: it is stored, and starts when it can.
-  void submitted(Job& job);
+  /// A job that has been added to the table: it is stored, and starts when it can. An error is the store's
+  /// refusal: the job is not there.
+  Status submitted(const Job& job);
   /// `why`: for people. False: it had ended before.
   bool cancel(Job& job, const std::string& why);
   Status signal(Job& job, int signal);
@@ -65,8 +67,9 @@ class JobLives {
   /// Jobs from `first_unknown` on have never been in the store, as when that is an old copy: they are left
   /// alone. What is unknown below it was forgotten, and goes.
   void hostJoined(Host& host, const std::vector<v1::HeldRunner>& runners, std::int64_t first_unknown);
-  /// Those, as "job 17 on host h0".
-  const std::set<std::string>& orphans() const { return orphans_; }
+  /// Those, by host.
+  const std::map<std::string, std::set<std::int64_t>>& orphans() const { return orphans_; }
+  bool isOrphan(std::int64_t id) const;
   void said(Host& host, v1::HostReport report);
   /// The host is removed by hand: its jobs are lost.
   void hostRemoved(const std::string& name);
@@ -91,7 +94,7 @@ class JobLives {
  private:
   void schedule();
   void startPlanned(const queue::Snapshot& snapshot, const queue::Start& planned);
-  void waitPlanned(Job& job, const queue::Wait& planned, bool is_near);
+  void waitPlanned(Job& job, const queue::Wait& planned, const std::string& reason, bool is_near);
   void wait(Job& job, v1::WaitCause cause, const std::string& reason);
   void showWaiting(Job& job, v1::WaitCause cause, const std::string& reason);
   void start(Job& job, const std::vector<std::string>& hosts, const ChosenBlock* block);
@@ -115,7 +118,7 @@ class JobLives {
   void letPartitionGo(const Job& job, const std::string& partition);
   void hostIsFree(const Host& host, const RunnerId& runner);
   void stop(Job& job, int number);
-  void end(Job& job, v1::JobEnd how, const std::string& reason);
+  void end(Job& job, v1::JobEnd how, std::string reason);
   void save(Job& job);
   static void kill(Host& host, const v1::RunnerKey& key);
   void remove(const std::string& host, const v1::RunnerKey& key);
@@ -125,10 +128,10 @@ class JobLives {
   HostProofs proofs_;
   bool schedules_ = false;
   TimerId schedule_timer_{};
-  std::vector<std::string> reasons_;  ///< of the last plan
-  Clock::time_point planned_;         ///< when that was
-  std::set<std::string> orphans_;
+  Clock::time_point planned_;  ///< when the last plan was made
+  std::map<std::string, std::set<std::int64_t>> orphans_;
   JobMeters meters_;
+  WhileThere while_there_;
 };
 
 }  // namespace pop::popdistd

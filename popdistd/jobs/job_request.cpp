@@ -19,6 +19,7 @@ constexpr std::int64_t kMaxLogLimitBytes = std::int64_t{1} << 40;
 constexpr std::int64_t kLostAfterMs = 600000;
 constexpr std::size_t kMaxRequestIdBytes = 128;
 constexpr std::size_t kMaxSpecBytes = 4 << 20;  // the system starts no program with more than 2 MiB of words
+constexpr std::size_t kMaxShownPrograms = 256;
 constexpr std::size_t kMaxShownWords = 64;
 constexpr std::size_t kMaxShownWordBytes = 256;
 
@@ -102,12 +103,18 @@ void setShares(LiveJob& job, bool hosts_named) {
   if (hosts_named) job.named_load = std::move(load);
 }
 
-// What poprun's summary names.
+// What poprun's summary names. Of very many programs, the last one stands for the rest.
 model::JobSpec shownSpec(const model::JobSpec& spec) {
   model::JobSpec shown;
   shown.hosts = placeholders(static_cast<int>(std::min(spec.hosts.size(), std::size_t{2})));
-  for (const model::Program& program : spec.programs)
-    shown.programs.push_back({.command = {program.command.front()}, .num_instances = program.num_instances});
+  for (const model::Program& program : spec.programs) {
+    if (shown.programs.size() == kMaxShownPrograms) {
+      shown.programs.back().num_instances += program.num_instances;
+      continue;
+    }
+    shown.programs.push_back({.command = {bounded(program.command.front(), kMaxShownWordBytes)},
+                              .num_instances = program.num_instances});
+  }
   shown.num_instances = spec.num_instances;
   shown.kill_grace = spec.kill_grace;
   shown.timeout = spec.timeout;

@@ -54,7 +54,7 @@ void JobLives::scheduleSoon() {
     schedule();
   };
   const std::size_t delay_ms = parts_.jobs.queue().size() / kJobsPerMillisecond;
-  if (delay_ms == 0) return parts_.loop.post(run);
+  if (delay_ms == 0) return parts_.loop.post(while_there_(run));
   schedule_timer_ = parts_.loop.postAfter(milliseconds(delay_ms), run);
 }
 
@@ -64,13 +64,13 @@ void JobLives::schedule() {
   const QueueInput input =
       queueInput({parts_.jobs, parts_.hosts, parts_.pods, parts_.quotas, parts_.rules}, now());
   queue::Plan plan = queue::plan(input.snapshot);
-  reasons_ = std::move(plan.texts);
+  for (std::string& each : plan.texts) each = bounded(each);
   for (const queue::Start& each : plan.starts) startPlanned(input.snapshot, each);
   int turn = 0;
   for (const queue::Wait& each : plan.waits) {
     Job* const job = parts_.jobs.find(each.job);
     if (job == nullptr || job->state() != v1::JOB_QUEUED) continue;
-    waitPlanned(*job, each, turn++ < kNearJobs);
+    waitPlanned(*job, each, plan.texts[each.text], turn++ < kNearJobs);
   }
   for (const queue::Waiting& each : input.snapshot.waiting) {
     if (!input.never[each.shape]) continue;
@@ -95,10 +95,10 @@ void JobLives::startPlanned(const queue::Snapshot& snapshot, const queue::Start&
   start(*job, hosts, &block);
 }
 
-void JobLives::waitPlanned(Job& job, const queue::Wait& planned, bool is_near) {
+void JobLives::waitPlanned(Job& job, const queue::Wait& planned, const std::string& reason, bool is_near) {
   const v1::WaitCause cause = causeOf(planned.why);
-  job.live->answer = {planned.text, planned.expected, true};
-  if (job.record.no_wait()) return wait(job, cause, reasons_[planned.text]);
+  job.live->answer = QueueAnswer{reason, planned.expected};
+  if (job.record.no_wait()) return wait(job, cause, reason);
   if (!is_near && cause == job.info().wait_cause()) return;
   const bool has_changed = planned.expected ? !job.info().has_expected_start() ||
                                                   timeOf(job.info().expected_start()) != *planned.expected
@@ -107,18 +107,18 @@ void JobLives::waitPlanned(Job& job, const queue::Wait& planned, bool is_near) {
     setExpected(planned.expected, job.mutableInfo());
     job.mutableInfo().clear_reason();  // it is shown again
   }
-  showWaiting(job, cause, reasons_[planned.text]);
+  showWaiting(job, cause, reason);
 }
 
 void JobLives::showAnswer(const Job& job, v1::JobInfo& info) const {
   info.set_reason(reasonOf(job));
-  if (job.live->answer.is_there) setExpected(job.live->answer.expected, info);
+  if (job.live->answer) setExpected(job.live->answer->expected, info);
 }
 
 const std::string& JobLives::reasonOf(const Job& job) const {
   static const std::string unknown = "it has not been looked at yet";
   if (job.state() != v1::JOB_QUEUED) return job.info().reason();
-  if (job.live->answer.is_there) return reasons_[job.live->answer.text];
+  if (job.live->answer) return job.live->answer->text;
   return job.info().reason().empty() ? unknown : job.info().reason();
 }
 
@@ -129,7 +129,7 @@ void JobLives::wait(Job& job, v1::WaitCause cause, const std::string& reason) {
 
 void JobLives::showWaiting(Job& job, v1::WaitCause cause, const std::string& reason) {
   if (job.info().reason() == reason && job.info().wait_cause() == cause) return;
-  job.mutableInfo().set_reason(reason);
+  job.setReason(reason);
   job.mutableInfo().set_wait_cause(cause);
   parts_.jobs.changed(job);
 }
@@ -140,7 +140,7 @@ void JobLives::start(Job& job, const std::vector<std::string>& hosts, const Chos
       parts_.pods.take({job.id(), job.info().user(), job.record.role(), job.live->spec}, block);
   if (lease.kind == LeaseAnswer::Kind::kNever) return end(job, v1::END_FAILED, lease.reason);
   if (lease.kind != LeaseAnswer::Kind::kReady) {
-    job.live->answer = {};
+    job.live->answer.reset();
     job.mutableInfo().clear_expected_start();
     lease.kind == LeaseAnswer::Kind::kWaits ? wait(job, v1::WAIT_PARTITION, lease.reason)
                                             : showWaiting(job, v1::WAIT_PARTITION, lease.reason);
@@ -160,7 +160,6 @@ void JobLives::start(Job& job, const std::vector<std::string>& hosts, const Chos
     meters_.queue_seconds.add(secondsBetween(info.submitted(), timestamp(parts_.clock())));
   job.live->load = loadOn(job.live->spec, hosts);
   job.live->start_is_sent = false;
-  job.live->answer = {};
   save(job);
   parts_.commits.whenDurable([this, id = job.id(), attempt = info.attempt()](const Status& status) {
     if (status.ok()) orderStart(id, attempt);

@@ -12,6 +12,7 @@ void JobTable::clear() {
   jobs_.clear();
   requests_.clear();
   queue_.clear();
+  in_states_.clear();
   waiting_of_user_.clear();
   waiting_in_allocation_.clear();
   waiting_bytes_.clear();
@@ -34,6 +35,7 @@ void JobTable::remove(std::int64_t id) {
   Job& job = found->second;
   queue_.erase(id);
   count(job, false);
+  countIn(job, std::nullopt);
   active_.erase(id);
   requests_.erase(job.record.request_id());
   revisions_.removed(id, job.info().revision());
@@ -44,6 +46,8 @@ void JobTable::changed(Job& job) {
   job.mutableInfo().set_revision(revisions_.changed(job.id(), job.info().revision()));
   job.state() == v1::JOB_QUEUED ? void(queue_.emplace(job.id(), &job)) : void(queue_.erase(job.id()));
   count(job, job.state() == v1::JOB_QUEUED || job.state() == v1::JOB_HELD);
+  countIn(job, std::pair(job.state(), job.info().end()));
+  if (job.live != nullptr && job.state() != v1::JOB_QUEUED) job.live->answer.reset();
   job.hasRunner() ? void(active_.insert(job.id())) : void(active_.erase(job.id()));
 }
 
@@ -56,6 +60,14 @@ void JobTable::count(Job& job, bool waits) {
   change(waiting_bytes_, job.info().user(), job.counted_bytes);
   change(waiting_of_user_, job.info().user(), 1);
   if (!job.record.allocation().empty()) change(waiting_in_allocation_, job.record.allocation(), 1);
+}
+
+void JobTable::countIn(Job& job, std::optional<std::pair<v1::JobState, v1::JobEnd>> state) {
+  if (job.counted_in == state) return;
+  if (state) ++in_states_[*state];
+  const auto before = job.counted_in ? in_states_.find(*job.counted_in) : in_states_.end();
+  if (before != in_states_.end() && --before->second == 0) in_states_.erase(before);
+  job.counted_in = state;
 }
 
 Job* JobTable::find(std::int64_t id) {

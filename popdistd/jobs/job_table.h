@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/base/status.h"
+#include "common/base/text.h"
 #include "common/model/job_spec.h"
 #include "popdistd/api/api.h"
 #include "popdistd/api/measures.h"
@@ -23,9 +24,8 @@ namespace pop::popdistd {
 
 /// What the queue has last said of a job that waits.
 struct QueueAnswer {
-  std::size_t text = 0;  ///< of the last plan
+  std::string text;  ///< why it waits
   std::optional<queue::Time> expected;
-  bool is_there = false;
 };
 
 /// What a job that has not ended needs besides its record.
@@ -35,20 +35,23 @@ struct LiveJob {
   int largest_share = 0;                  ///< of its instances, on one host
   std::map<std::string, int> load;        ///< instances on each host, once these are chosen
   std::string shape_key;                  ///< the same for jobs that need the same hosts for the same time
-  std::string pod_key;         ///< the same for jobs that ask for the same new partition; empty: for none
-  QueueAnswer answer;          ///< while it is queued
+  std::string pod_key;  ///< the same for jobs that ask for the same new partition; empty: for none
+  std::optional<QueueAnswer> answer;  ///< of the last plan; none unless it is queued
   bool start_is_sent = false;  ///< the order to start its runner, perhaps by an earlier life of the daemon
   std::int64_t events_stream = 0;  ///< of RunnerLinks; 0: nobody follows them
 };
 
 struct Job {
   v1::JobRecord record;
-  std::unique_ptr<LiveJob> live;   ///< null: it has ended
-  bool is_counted = false;         ///< by JobTable, as one that waits
-  std::int64_t counted_bytes = 0;  ///< likewise, of its spec
+  std::unique_ptr<LiveJob> live;                                  ///< null: it has ended
+  bool is_counted = false;                                        ///< by JobTable, as one that waits
+  std::optional<std::pair<v1::JobState, v1::JobEnd>> counted_in;  ///< likewise
+  std::int64_t counted_bytes = 0;                                 ///< likewise, of its spec
 
   const v1::JobInfo& info() const { return record.info(); }
   v1::JobInfo& mutableInfo() { return *record.mutable_info(); }
+  /// For people.
+  void setReason(std::string_view why) { mutableInfo().set_reason(bounded(why)); }
   std::int64_t id() const { return record.info().id(); }
   v1::JobState state() const { return record.info().state(); }
   RunnerId runner() const { return {record.info().id(), record.info().attempt()}; }
@@ -85,6 +88,8 @@ class JobTable {
   int waitingIn(const std::string& allocation) const { return countOf(waiting_in_allocation_, allocation); }
   /// What these of the user take in the store, and more than that in memory.
   std::int64_t waitingBytesOf(const std::string& user) const { return countOf(waiting_bytes_, user); }
+  /// How many are in each state, by their end.
+  const std::map<std::pair<v1::JobState, v1::JobEnd>, std::int64_t>& inStates() const { return in_states_; }
   /// Those that have a runner, or will soon.
   const std::set<std::int64_t>& active() const { return active_; }
 
@@ -98,8 +103,10 @@ class JobTable {
     return found == counts.end() ? 0 : found->second;
   }
   void count(Job& job, bool waits);
+  void countIn(Job& job, std::optional<std::pair<v1::JobState, v1::JobEnd>> state);
 
   std::map<std::int64_t, Job*> queue_;
+  std::map<std::pair<v1::JobState, v1::JobEnd>, std::int64_t> in_states_;
   std::map<std::string, int> waiting_of_user_;
   std::map<std::string, int> waiting_in_allocation_;
   std::map<std::string, std::int64_t> waiting_bytes_;  ///< by user

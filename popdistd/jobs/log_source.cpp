@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/contract/record_streams.h"
+#include "popdistd/jobs/host_bounds.h"
 #include "runner/store/record.h"
 
 namespace pop::popdistd {
@@ -18,8 +19,11 @@ std::optional<v1::Record> decode(const v1::StoredRecord& stored) {
   v1::Record record;
   record.set_sequence(stored.sequence());
   const std::string& bytes = stored.bytes();
-  if (stored.kind() == static_cast<int>(runner::RecordKind::kEvent))
-    return record.mutable_event()->ParseFromString(bytes) ? std::optional(std::move(record)) : std::nullopt;
+  if (stored.kind() == static_cast<int>(runner::RecordKind::kEvent)) {
+    if (!record.mutable_event()->ParseFromString(bytes)) return std::nullopt;
+    bound(*record.mutable_event());
+    return record;
+  }
   if (stored.kind() == static_cast<int>(runner::RecordKind::kOutput))
     return record.mutable_output()->ParseFromString(bytes) ? std::optional(std::move(record)) : std::nullopt;
   std::uint64_t dropped = 0;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "popdistd/jobs/host_bounds.h"
 
 namespace pop::popdistd {
 namespace {
@@ -110,7 +111,9 @@ void RunnerLinks::left(const std::string& host) {
 void RunnerLinks::said(const std::string& host, const RunnerId& runner, v1::RunnerReport report) {
   const LinkId id(host, runner);
   if (report.has_up()) {
-    Link& link = links_[id];
+    const auto there = links_.find(id);  // a host can name any runner
+    if (there == links_.end()) return;
+    Link& link = there->second;
     link.presence = Presence::kThere;
     for (const std::int64_t number : link.streams) sendFollow(number, streams_.at(number));
   } else if (report.has_records()) {
@@ -141,6 +144,10 @@ void RunnerLinks::receive(const LinkId& id, v1::Records records) {
   int fresh = 0;
   for (int at = 0; at < all.size(); ++at) {
     stream.request.credit_bytes -= contract::creditOf(all[at].bytes().size());
+    if (all[at].sequence() > kMostNumber)
+      return end(found->first,
+                 {Code::kDataLoss, "a record has the number " + std::to_string(all[at].sequence()) +
+                                       ", which no runner reaches"});
     if (all[at].sequence() < stream.request.from_sequence) continue;
     stream.request.from_sequence = all[at].sequence() + 1;
     all.SwapElements(fresh++, at);

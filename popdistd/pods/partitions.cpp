@@ -17,12 +17,6 @@ bool isConfigured(const vipu::Partition& partition) {
   return partition.state != PartitionState::kCreating && partition.state != PartitionState::kResetting;
 }
 
-// By a constraint of the store: the turn goes on without the write.
-bool isRefusal(const Status& status) {
-  return status.code() == Code::kAlreadyExists || status.code() == Code::kNotFound ||
-         status.code() == Code::kFailedPrecondition || status.code() == Code::kInvalidArgument;
-}
-
 std::optional<std::int64_t> jobOf(const std::optional<vipu::Partition>& partition) {
   return partition ? popdistd::jobOf(partition->job) : std::nullopt;
 }

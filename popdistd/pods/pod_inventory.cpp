@@ -133,7 +133,7 @@ Status PodInventory::removeAllocation(const std::string& id) {
 }
 
 Status PodInventory::drain(const std::string& agent, const std::string& reason, const std::string& by) {
-  POP_RETURN_IF_ERROR(table().drain(agent, printable(reason)));
+  POP_RETURN_IF_ERROR(table().drain(agent, bounded(printable(reason))));
   drained_by_[agent] = by;
   saveAgent(agent);
   return {};

@@ -12,6 +12,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr std::size_t kMostWordBytes = 256;
+
 #define POP_SAME_NUMBER(ours, theirs) \
   static_assert(static_cast<int>(ours) == static_cast<int>(v1::theirs), #ours)
 POP_SAME_NUMBER(vipu::IldTopology::kTorus, ILD_TORUS);
@@ -93,10 +95,10 @@ vipu::Agent agentOf(const v1::AgentInfo& message) {
           .cluster = message.cluster(),
           .ild = message.ild(),
           .position = message.position(),
-          .host = printable(message.host()),
-          .ip = printable(message.ip()),
-          .gwsw_version = printable(message.gwsw_version()),
-          .ipum_sw_version = printable(message.ipum_sw_version()),
+          .host = bounded(printable(message.host()), kMostWordBytes),
+          .ip = bounded(printable(message.ip()), kMostWordBytes),
+          .gwsw_version = bounded(printable(message.gwsw_version()), kMostWordBytes),
+          .ipum_sw_version = bounded(printable(message.ipum_sw_version()), kMostWordBytes),
           .drained = std::nullopt};
 }
 

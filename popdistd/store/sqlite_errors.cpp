@@ -88,16 +88,4 @@ Status statusOf(sqlite3* connection, int code, const std::string& name) {
   }
 }
 
-bool isRefusal(Code code) {
-  switch (code) {
-    case Code::kAlreadyExists:
-    case Code::kFailedPrecondition:
-    case Code::kInvalidArgument:
-    case Code::kNotFound:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace pop::popdistd

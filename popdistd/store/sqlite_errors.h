@@ -22,7 +22,4 @@ Status statusOf(sqlite3* connection, int code, const std::string& name);
 /// kDataLoss: `what` is wrong with the store; names `popctl backup`.
 Status damaged(const std::string& name, const std::string& what);
 
-/// Whether it is an answer to one write, which leaves the transaction as it was before.
-bool isRefusal(Code code);
-
 }  // namespace pop::popdistd

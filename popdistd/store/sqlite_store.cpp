@@ -75,7 +75,7 @@ Status SqliteStore::write(const std::function<Status()>& write) {
     if (!begun.ok()) return failTurn(std::move(begun));
   }
   Status status = write();
-  if (status.ok() || (isRefusal(status.code()) && database_.inTransaction())) return status;
+  if (status.ok() || (isRefusal(status) && database_.inTransaction())) return status;
   return failTurn(std::move(status));
 }
 

@@ -22,6 +22,19 @@ namespace pop::popdistd {
 
 namespace v1 = ::popdist::v1;
 
+/// Whether a write was refused by itself: it has changed nothing, and the turn goes on without it.
+inline bool isRefusal(const Status& status) {
+  switch (status.code()) {
+    case Code::kAlreadyExists:
+    case Code::kFailedPrecondition:
+    case Code::kInvalidArgument:
+    case Code::kNotFound:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// An event of a job, as its runner numbers them.
 struct StoredEvent {
   std::uint64_t sequence = 0;

@@ -70,7 +70,7 @@ Result<Change> PartitionTable::machineLost(std::string_view agent, std::string_v
   for (const std::string& id : struck) {
     const Partition& partition = *index_.find(id);
     Partition after = partition;
-    after.errors.push_back("machine " + inQuotes(machine.id) + " is lost: " + printable(why));
+    after.errors.push_back("machine " + inQuotes(machine.id) + " is lost: " + bounded(printable(why)));
     POP_ASSIGN_OR_RETURN(Change one, advance(partition, PartitionEvent::kMachineLost, std::move(after), now));
     all.push_back(std::move(one.front()));
   }

@@ -95,7 +95,7 @@ Result<Change> PartitionTable::configured(std::string_view id, Time now) {
 Result<Change> PartitionTable::configFailed(std::string_view id, std::string_view why, Time now) {
   POP_ASSIGN_OR_RETURN(const Partition* const partition, require(id));
   Partition after = *partition;
-  after.errors.push_back(printable(why));
+  after.errors.push_back(bounded(printable(why)));
   if (lostMachineOf(*partition))
     return advance(*partition, PartitionEvent::kMachineLost, std::move(after), now);
   if (!takeRetry(after.auto_reset, now))
@@ -141,7 +141,7 @@ Result<Change> PartitionTable::released(std::string_view id, Time now) {
 Result<Change> PartitionTable::notReleased(std::string_view id, std::string_view why, Time now) {
   POP_ASSIGN_OR_RETURN(const Partition* const partition, require(id));
   Partition after = *partition;
-  after.errors.push_back(printable(why));
+  after.errors.push_back(bounded(printable(why)));
   return advance(*partition, PartitionEvent::kNotReleased, std::move(after), now);
 }
 

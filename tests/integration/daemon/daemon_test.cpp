@@ -43,6 +43,26 @@ TEST_F(DaemonTest, AJobWaitsForAHostAndSaysSo) {
   EXPECT_EQ(waitForEnd(id).end(), v1::END_SUCCEEDED);
 }
 
+// The plan that is made while it is held has fewer reasons than the one it waited with.
+TEST_F(DaemonTest, AReleasedJobWaitsAsItDidBefore) {
+  startDaemon();
+  startHost("h0", 2);
+  waitForState(submit(shell("sleep 60")), v1::JOB_RUNNING);
+  const std::int64_t waits = submit(shell("true", 2));
+  ASSERT_TRUE(waitUntil([&] { return job(waits).reason().find("2 slots") != std::string::npos; }, kTimeout));
+  v1::JobRef ref;
+  ref.set_id(waits);
+  v1::JobInfo info;
+  grpc::ClientContext hold;
+  ASSERT_TRUE(client().Hold(&hold, ref, &info).ok());
+  waitForState(submit(shell("sleep 60")), v1::JOB_RUNNING);
+  grpc::ClientContext release;
+  const grpc::Status released = client().Release(&release, ref, &info);
+  EXPECT_TRUE(released.ok()) << released.error_message();
+  EXPECT_TRUE(waitUntil([&] { return job(waits).reason().find("2 slots") != std::string::npos; }, kTimeout))
+      << job(waits).reason();
+}
+
 TEST_F(DaemonTest, ShowsWhatInstancesReport) {
   startDaemon();
   startHost("h0");

@@ -46,11 +46,16 @@ inline v1::SubmitRequest requestOf(int num_instances = 1) {
 class ClusterTest : public ::testing::Test {
  protected:
   ClusterTest() { startDaemon(); }
+  explicit ClusterTest(Result<std::unique_ptr<SqliteStore>> store) { startDaemon(std::move(store)); }
 
-  void startDaemon() {
-    Result<std::unique_ptr<SqliteStore>> opened = SqliteStore::open(directory_.path() + "/state");
+  void startDaemon() { startDaemon(SqliteStore::open(directory_.path() + "/state")); }
+  void startDaemon(Result<std::unique_ptr<SqliteStore>> opened) {
     ASSERT_TRUE(opened.ok()) << opened.status().message();
     store_ = std::move(*opened);
+    startCore();
+  }
+
+  void startCore() {
     Result<std::unique_ptr<DaemonCore>> started = DaemonCore::start(
         *loop_, *store_,
         {.clock =

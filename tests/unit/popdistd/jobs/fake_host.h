@@ -103,6 +103,9 @@ class FakeHost {
     say(std::move(report));
   }
 
+  /// Whatever it says, as it is.
+  void says(const v1::HostReport& report) { say(report); }
+
   // ---- what runners do
 
   void emit(const RunnerId& id, int kind, const std::string& bytes) {

@@ -147,6 +147,34 @@ TEST_F(JobLivesTest, AHeldJobWaitsForItsRelease) {
   EXPECT_EQ(job(id).state(), v1::JOB_RUNNING);
 }
 
+// The plan that is made while it is held has fewer reasons than the one it waited with.
+TEST_F(JobLivesTest, AReleasedJobHasNoReasonOfAnEarlierPlan) {
+  join("h0", 2);
+  submit(requestOf(1));
+  const std::int64_t waits = submit(requestOf(2));
+  EXPECT_NE(job(waits).reason().find("it needs 2 slots"), std::string::npos) << job(waits).reason();
+  Answer<v1::JobInfo> held;
+  core_->hold(callerOf("alice"), ref(waits), held.reply());
+  settle();
+  submit(requestOf(1));
+  Answer<v1::JobInfo> released;
+  core_->release(callerOf("alice"), ref(waits), released.reply());
+  EXPECT_EQ(job(waits).reason(), "it has not been looked at yet") << "before the next plan";
+  settle();
+  ASSERT_EQ(released.code(), Code::kOk);
+  EXPECT_NE(job(waits).reason().find("it needs 2 slots"), std::string::npos) << job(waits).reason();
+}
+
+TEST_F(JobLivesTest, ACoreCanGoWhileItsLoopRunsOn) {
+  join("h0");
+  core_->submit(callerOf("alice"), requestOf(), [](const auto&) { FAIL() << "it was not stored"; });
+  core_ = nullptr;  // with a commit and a plan that are posted
+  for (auto& [name, host] : hosts_) host.loseConnection(false);
+  loop_->runPosted();
+  loop_->advance(seconds(20));
+  EXPECT_EQ(loop_->armedTimers(), 0U);
+}
+
 TEST_F(JobLivesTest, AHostThatRefusesIsLeftOut) {
   FakeHost& a = join("a");
   a.refuses = {Code::kPermissionDenied, "'alice' is not in the users file"};
