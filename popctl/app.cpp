@@ -9,6 +9,7 @@
 #include "common/base/text.h"
 #include "common/contract/version.h"
 #include "common/sys/fd.h"
+#include "common/sys/private_memory.h"
 #include "common/sys/unix_socket.h"
 #include "common/tls/user_tls.h"
 #include "popctl/access_commands.h"
@@ -176,6 +177,7 @@ Surroundings ownSurroundings() {
 }
 
 int runApp(const std::string& program, const std::vector<std::string>& arguments) {
+  static_cast<void>(sys::keepMemoryPrivate().ok());  // it may have a token, and a key
   try {
     if (isPoprunsName(program)) return runAsPoprun(program, arguments);
     if (isHoldPartition(arguments)) return holdForPoprun(arguments);

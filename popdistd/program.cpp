@@ -12,6 +12,7 @@
 #include "common/log/log.h"
 #include "common/sys/host_name.h"
 #include "common/sys/kept_memory.h"
+#include "common/sys/private_memory.h"
 #include "common/sys/random_name.h"
 #include "popdistd/access/access.h"
 #include "popdistd/access/issuer.h"
@@ -114,7 +115,8 @@ int runProgram(const std::vector<std::string>& arguments) {
   if (const int* const exit_code = std::get_if<int>(&options)) return *exit_code;
   log::setLevel(std::get<DaemonOptions>(options).log_level);
   sys::keepFreedMemory();
-  const Status served = serve(std::move(std::get<DaemonOptions>(options)));
+  Status served = sys::keepMemoryPrivate();
+  if (served.ok()) served = serve(std::move(std::get<DaemonOptions>(options)));
   if (served.ok()) return 0;
   std::fprintf(stderr, "popdistd: %s\n", served.message().c_str());
   return 1;

@@ -19,10 +19,6 @@ namespace {
 // What speaks HTTP/2 with other hosts has none of root's powers.
 constexpr const char* kPowerless = "nobody";
 
-std::string nameOf(const JoinOptions& options) {
-  return options.name.empty() ? sys::hostName() : options.name;
-}
-
 Result<joining::Connect> connectTo(const std::string& controller, const std::string& tls_directory) {
   if (tls_directory.empty()) return joining::Connect{controller, {}, {}, {}};
   POP_ASSIGN_OR_RETURN(tls::TlsFiles files, tls::loadHostTlsForJoining(tls_directory));
@@ -31,6 +27,10 @@ Result<joining::Connect> connectTo(const std::string& controller, const std::str
 }
 
 }  // namespace
+
+std::string ownNameIn(const JoinOptions& options) {
+  return options.name.empty() ? sys::hostName() : options.name;
+}
 
 void addJoinOptions(CLI::App& app, JoinOptions& options) {
   app.add_option("--controller", options.controller,
@@ -54,7 +54,7 @@ Status checkJoinOptions(const JoinOptions& options, bool has_tls) {
     if (options.name.empty() && options.slots == 0 && options.state.empty()) return {};
     return invalidArgument("--name, --slots and --state need --controller HOST:PORT, the cluster to join");
   }
-  if (Status valid = tls::checkHostName(nameOf(options)); !valid.ok())
+  if (Status valid = tls::checkHostName(ownNameIn(options)); !valid.ok())
     return invalidArgument("--name: " + valid.message());
   for (const std::string& controller : split(options.controller, ',')) {
     POP_ASSIGN_OR_RETURN(const os::Place place, os::parsePlace("--controller", controller));
@@ -66,7 +66,7 @@ Status checkJoinOptions(const JoinOptions& options, bool has_tls) {
 Result<JoinSettings> joinSettings(const JoinOptions& options, const std::string& tls_directory,
                                   const UnixUser& self, int agent_port) {
   JoinSettings settings;
-  POP_ASSIGN_OR_RETURN(settings.inventory, takeInventory(nameOf(options), options.slots, agent_port));
+  POP_ASSIGN_OR_RETURN(settings.inventory, takeInventory(ownNameIn(options), options.slots, agent_port));
   settings.state = options.state.empty() ? defaultState(self) : options.state;
   settings.runner = options.runner.empty() ? sys::ownProgram("popdist-runner") : options.runner;
   settings.link = {.controllers = split(options.controller, ','),

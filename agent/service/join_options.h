@@ -20,6 +20,9 @@ struct JoinOptions {
   std::string runner;      ///< the path of popdist-runner; empty: beside this program
 };
 
+/// The host's name in its cluster.
+std::string ownNameIn(const JoinOptions& options);
+
 void addJoinOptions(CLI::App& app, JoinOptions& options);
 
 /// Returns what is wrong with them. `has_tls`: --tls is given.

@@ -22,6 +22,7 @@
 #include "common/service/agent_server.h"
 #include "common/sys/kept_memory.h"
 #include "common/sys/own_program.h"
+#include "common/sys/private_memory.h"
 #include "common/sys/process_setup.h"
 #include "common/tls/host_tls.h"
 #include "common/tls/tls_context.h"
@@ -77,6 +78,19 @@ UsersFile onlyUser(const UnixUser& self) {
   return users;
 }
 
+// As popdistd names it in certificates of jobs; of a host in no cluster, as its own certificate does.
+std::vector<std::string> namesOf(const ServeOptions& options) {
+  std::vector<std::string> names;
+  if (!options.join.controller.empty()) {
+    names = {ownNameIn(options.join)};
+  } else if (!options.tls_directory.empty()) {
+    const Result<tls::TlsFiles> files = tls::loadHostTls(options.tls_directory);
+    if (files.ok()) names = tls::hostNamesIn(files.value());
+  }
+  for (std::string& name : names) name = lowerCase(name);
+  return names;
+}
+
 class Serving {
  public:
   Serving(const ServeOptions& options, UsersFile users, const UnixUser& self)
@@ -86,13 +100,14 @@ class Serving {
         known_(loop_, lookUpLogin),
         service_(loop_, Admission(std::move(users), self, makeJobToken), sys::ownProgram("popdist-agent"),
                  {.own_name = options.tls_directory.empty() ? self.name : "",
+                  .host_names = namesOf(options),
                   .spares = {.most = options.spares},
                   .known = [this](const std::string& user) { return known_.find(user); }}),
         server_(loop_,
                 {.run = [this](std::shared_ptr<wire::ServedCall> call) { service_.accept(std::move(call)); },
-                 .describe = [this](const std::string& peer) { return service_.describe(peer); },
+                 .describe = [this](const wire::Peer& peer) { return service_.describe(peer); },
                  .end_job =
-                     [this](const std::string& peer, const wire::v1::EndJobRequest& request) {
+                     [this](const wire::Peer& peer, const wire::v1::EndJobRequest& request) {
                        return service_.endJob(peer, request.job_id(), request.token());
                      },
                  .note = [](const std::string& line) { log::info(line); }}) {}
@@ -186,6 +201,7 @@ class Serving {
 int serve(const ServeOptions& options) {
   // Must come first: looking users up starts programs.
   if (const Status ready = sys::setUpForJobs(); !ready.ok()) return complain(ready.message());
+  if (const Status hidden = sys::keepMemoryPrivate(); !hidden.ok()) return complain(hidden.message());
   sys::keepFreedMemory();
   setHangups(SIG_BLOCK);
   const bool has_tls = !options.tls_directory.empty();

@@ -83,11 +83,29 @@ void Service::unwatch(Job& job) {
   if (job.process.pidfd() >= 0) loop_.unwatch(job.process.pidfd());
 }
 
-const std::string& Service::nameOf(const std::string& peer) const {
-  return settings_.own_name.empty() ? peer : settings_.own_name;
+const std::string& Service::nameOf(const wire::Peer& peer) const {
+  return settings_.own_name.empty() ? peer.name : settings_.own_name;
 }
 
-Result<wire::v1::HostDescription> Service::describe(const std::string& peer) const {
+Status Service::checkHere(const wire::Peer& peer) const {
+  const auto is_ours = [this](const std::string& host) {
+    const auto& ours = settings_.host_names;
+    return std::find(ours.begin(), ours.end(), lowerCase(host)) != ours.end();
+  };
+  if (peer.job_id.empty() || std::any_of(peer.hosts.begin(), peer.hosts.end(), is_ours)) return {};
+  return {Code::kPermissionDenied, "the certificate of job " + inQuotes(peer.job_id) +
+                                       " is good on the job's hosts only, and " +
+                                       join(settings_.host_names, ", ") + " is none of them"};
+}
+
+Status Service::checkJob(const wire::Peer& peer, const std::string& job_id) const {
+  if (peer.job_id.empty() || peer.job_id == job_id) return checkHere(peer);
+  return {Code::kPermissionDenied,
+          "the certificate of job " + inQuotes(peer.job_id) + " is for that job only"};
+}
+
+Result<wire::v1::HostDescription> Service::describe(const wire::Peer& peer) const {
+  POP_RETURN_IF_ERROR(checkHere(peer));
   POP_ASSIGN_OR_RETURN(const JobUsage usage, admission_.usageOf(nameOf(peer)));
   wire::v1::HostDescription description;
   description.set_protocol(contract::kAgentProtocol);
@@ -104,7 +122,7 @@ void Service::accept(std::shared_ptr<wire::ServedCall> call) {
   if (stopped_) return call->finish(unavailable("the agent service of this host is being stopped"));
   Job& job = *jobs_.emplace_back(std::make_unique<Job>());
   job.call = std::move(call);
-  job.name = nameOf(job.call->peerName());
+  job.name = nameOf(job.call->peer());
   job.call->listen({.command = [this, &job](wire::v1::Command command) { receive(job, std::move(command)); },
                     .closed =
                         [this, &job] {
@@ -156,6 +174,7 @@ void Service::begin(Job& job, wire::v1::Command hello) {
 }
 
 Status Service::start(Job& job, wire::v1::Command hello) {
+  POP_RETURN_IF_ERROR(checkJob(job.call->peer(), hello.hello().job_id()));
   const JobRequest request{job.name, hello.hello().job_id(), static_cast<int>(hello.hello().num_instances())};
   POP_ASSIGN_OR_RETURN(const AdmittedJob admitted, admission_.admit(request));
   job.id = request.job_id;
@@ -234,7 +253,8 @@ void Service::forget(Job& job) {
   if (stopped_ && jobs_.empty()) stopped_();
 }
 
-Status Service::endJob(const std::string& peer, const std::string& job_id, const std::string& token) {
+Status Service::endJob(const wire::Peer& peer, const std::string& job_id, const std::string& token) {
+  POP_RETURN_IF_ERROR(checkJob(peer, job_id));
   POP_RETURN_IF_ERROR(admission_.mayContinue(nameOf(peer), job_id, token));
   for (const std::unique_ptr<Job>& job : jobs_) {
     if (job->id != job_id || job->ended) continue;

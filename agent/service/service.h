@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agent/service/admission.h"
 #include "agent/service/spares.h"
@@ -21,6 +22,8 @@ namespace pop::agent {
 
 struct ServiceSettings {
   std::string own_name;  ///< as the certificate of a launcher on this host without TLS; empty: TLS tells
+  /// Of this host, lower case: a job's certificate is good where it names one of them.
+  std::vector<std::string> host_names;
   SparesSettings spares;
   KnownLogin known;  ///< of jobs' users
 };
@@ -35,11 +38,11 @@ class Service {
 
   void accept(std::shared_ptr<wire::ServedCall> call);
 
-  /// For a peer who may run jobs here. `peer`: see ServedCall::peerName.
-  Result<wire::v1::HostDescription> describe(const std::string& peer) const;
+  /// For a peer who may run jobs here.
+  Result<wire::v1::HostDescription> describe(const wire::Peer& peer) const;
 
   /// For the peer that started the job and has its token.
-  Status endJob(const std::string& peer, const std::string& job_id, const std::string& token);
+  Status endJob(const wire::Peer& peer, const std::string& job_id, const std::string& token);
 
   /// Replaces the users and limits. Running jobs continue.
   void setUsers(UsersFile users);
@@ -59,7 +62,9 @@ class Service {
   struct Job;
   using Jobs = std::list<std::unique_ptr<Job>>;
 
-  const std::string& nameOf(const std::string& peer) const;
+  const std::string& nameOf(const wire::Peer& peer) const;
+  Status checkHere(const wire::Peer& peer) const;
+  Status checkJob(const wire::Peer& peer, const std::string& job_id) const;
   void unwatch(Job& job);
   void receive(Job& job, wire::v1::Command command);
   Status mayForward(const Job& job, std::string_view command);

@@ -173,7 +173,11 @@ class Maker {
       if (::access(certificate.c_str(), F_OK) != 0 && ::access(key.c_str(), F_OK) != 0) return false;
       const Result<tls::TlsFiles> files = tls::loadTls(
           {pathOf(std::string(kAuthority) + ".pem"), certificate, key}, wanted.role(), std::time(nullptr));
-      if (files.ok()) {
+      if (files.ok() && wanted.role() == tls::TlsRole::kAuthority && !tls::isIssuer(files.value())) {
+        result_.mistakes.push_back(certificate +
+                                   " was made by an older init-tls: what it signs would count as a user's; "
+                                   "--overwrite makes it anew");
+      } else if (files.ok()) {
         result_.kept.insert(result_.kept.end(), {certificate, key});
       } else {
         result_.mistakes.push_back(certificate + " is there, and cannot be used: " +

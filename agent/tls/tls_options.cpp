@@ -43,7 +43,7 @@ int runInitTls(const std::vector<std::string>& arguments) {
       ->type_name("USERS")
       ->allow_extra_args(false);
   app.add_flag("--issuer", request.issuer,
-               "also an authority for popdistd, which signs certificates of jobs, as users, for a day each");
+               "also an authority for popdistd, which signs certificates of jobs, for a day each");
   app.add_option("--days", request.valid_days, "how long certificates are valid")
       ->type_name("N")
       ->capture_default_str();

@@ -104,9 +104,9 @@ void AgentServer::serve(const std::shared_ptr<ServedConnection>& connection,
     case v1::ServiceRequest::kRun:
       return handlers_.run(connection);
     case v1::ServiceRequest::kEndJob:
-      return finish(*connection, handlers_.end_job(connection->peerName(), request.end_job()));
+      return finish(*connection, handlers_.end_job(connection->peer(), request.end_job()));
     case v1::ServiceRequest::kDescribe: {
-      const Result<v1::HostDescription> description = handlers_.describe(connection->peerName());
+      const Result<v1::HostDescription> description = handlers_.describe(connection->peer());
       if (description.ok()) connection->answer(description.value());
       return finish(*connection, description.status());
     }

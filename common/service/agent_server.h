@@ -28,9 +28,8 @@ class AgentServer {
  public:
   struct Handlers {
     std::function<void(std::shared_ptr<ServedCall>)> run;
-    /// `peer`: see ServedCall::peerName.
-    std::function<Result<v1::HostDescription>(const std::string& peer)> describe;
-    std::function<Status(const std::string& peer, const v1::EndJobRequest&)> end_job;
+    std::function<Result<v1::HostDescription>(const Peer& peer)> describe;
+    std::function<Status(const Peer& peer, const v1::EndJobRequest&)> end_job;
     std::function<void(const std::string& line)> note;  ///< for the log: refused clients, and why
   };
 

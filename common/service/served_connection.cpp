@@ -40,12 +40,16 @@ void ServedConnection::takeRequest(const std::string& message) {
   v1::ServiceRequest request;
   if (!request.ParseFromString(message)) return finish({Code::kDataLoss, "it sent a malformed request"});
   if (cipher_ != nullptr) {
-    Result<std::string> user = cipher_->peerUser();
-    if (!user.ok()) {
-      refused_ = user.status();
+    Result<tls::Client> client = cipher_->client();
+    if (!client.ok()) {
+      refused_ = client.status();
       return finish(refused_);
     }
-    name_ = std::move(*user);
+    peer_.name = std::move(client->user);
+    if (client->job) {
+      peer_.job_id = std::move(client->job->id);
+      peer_.hosts = std::move(client->job->hosts);
+    }
   }
   events_.request(request);
 }

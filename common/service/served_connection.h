@@ -62,7 +62,7 @@ class ServedConnection final : public ServedCall {
   void relayCommands(std::function<void(std::string_view)> to) override { relay_to_ = std::move(to); }
   void finish(Status status) override;
   std::string peerAddress() const override { return address_; }
-  std::string peerName() const override { return name_; }
+  const Peer& peer() const override { return peer_; }
   bool isResumed() const override { return cipher_ != nullptr && cipher_->resumed(); }
   void trust() override;
 
@@ -78,7 +78,7 @@ class ServedConnection final : public ServedCall {
   const Limits limits_;
   const Events events_;
   tls::TlsCipher* const cipher_;  ///< the stream's
-  std::string name_;
+  Peer peer_;
   Status refused_;  ///< why the client may make no requests, or no more of them
   bool asked_ = false;
   bool trusted_ = false;

@@ -19,6 +19,7 @@ constexpr long kSecondsPerDay = 24L * 60 * 60;
 constexpr std::size_t kLongestName = 64;       // of a common name
 constexpr std::size_t kLongestHostName = 253;  // of DNS
 constexpr std::size_t kLongestLabel = 63;
+constexpr std::size_t kLongestJobUri = 32 << 10;  // within what a service takes of a client (tls_context.cpp)
 
 // The differences between the kinds of certificates: extensions beyond the common ones.
 struct Purpose {
@@ -115,6 +116,19 @@ bool isNameCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
 
+bool isJobId(const std::string& id) {
+  return !id.empty() && id.size() <= kLongestName && std::all_of(id.begin(), id.end(), isNameCharacter);
+}
+
+// The rest of each URI that begins so.
+std::vector<std::string> named(std::span<const std::string> uris, std::string_view prefix) {
+  std::vector<std::string> names;
+  for (const std::string& uri : uris) {
+    if (uri.starts_with(prefix)) names.push_back(uri.substr(prefix.size()));
+  }
+  return names;
+}
+
 bool isLabel(const std::string& label) {
   return !label.empty() && label.size() <= kLongestLabel && label.front() != '-' &&
          std::all_of(label.begin(), label.end(), isNameCharacter);
@@ -129,9 +143,10 @@ Result<KeyPair> makeAuthority(int valid_days) {
 }
 
 Result<KeyPair> makeIssuer(const KeyPair& authority, int valid_days) {
-  return makeSigned(authority,
-                    {"popdistd jobs", "critical,CA:TRUE,pathlen:0", "critical,keyCertSign", "clientAuth", {}},
-                    valid_days);
+  return makeSigned(
+      authority,
+      {std::string(kIssuerName), "critical,CA:TRUE,pathlen:0", "critical,keyCertSign", kForJobs, {}},
+      valid_days);
 }
 
 Result<KeyPair> makeHostCertificate(const KeyPair& authority, const std::vector<std::string>& names,
@@ -156,6 +171,23 @@ Result<KeyPair> makeUserCertificate(const KeyPair& authority, const std::string&
                     valid_days);
 }
 
+// The text of the extension has commas between names.
+Result<KeyPair> makeJobCertificate(const KeyPair& issuer, const JobName& job, int valid_days) {
+  POP_RETURN_IF_ERROR(checkUserName(job.user));
+  for (const std::string& host : job.hosts) POP_RETURN_IF_ERROR(checkHostName(host));
+  const std::string uri = std::string(kJobUriPrefix) + std::to_string(job.number) + ':' + job.id + ':' +
+                          job.user + ':' + join(job.hosts, "+");
+  if (job.number < 1 || job.hosts.empty() || !isJobId(job.id) || uri.size() > kLongestJobUri)
+    return invalidArgument(
+        "job " + std::to_string(job.number) + " cannot have a certificate: its id and its " +
+        counted(static_cast<std::int64_t>(job.hosts.size()), "host") + " make a name of " +
+        std::to_string(uri.size()) + " bytes, and " + std::to_string(kLongestJobUri) + " are the most");
+  return makeSigned(issuer,
+                    {"job " + std::to_string(job.number), "critical,CA:FALSE", "critical,digitalSignature",
+                     kForJobs, "URI:" + uri},
+                    valid_days);
+}
+
 Status checkUserName(std::string_view user) {
   const bool characters_ok = std::all_of(user.begin(), user.end(),
                                          [](char c) { return isNameCharacter(c) || c == '.' || c == '@'; });
@@ -174,10 +206,9 @@ Status checkHostName(std::string_view name) {
 }
 
 Result<std::string> userFromUris(std::span<const std::string> uris) {
-  std::vector<std::string> users;
-  for (const std::string& uri : uris) {
-    if (uri.starts_with(kUserUriPrefix)) users.push_back(uri.substr(kUserUriPrefix.size()));
-  }
+  const std::vector<std::string> users = named(uris, kUserUriPrefix);
+  if (!named(uris, kJobUriPrefix).empty())
+    return Status(Code::kPermissionDenied, "the client's certificate is a job's, not a user's");
   if (users.size() != 1)
     return Status(Code::kPermissionDenied,
                   users.empty() ? "the client's certificate names no user: use one that popdist-agent "
@@ -185,6 +216,30 @@ Result<std::string> userFromUris(std::span<const std::string> uris) {
                                 : "the client's certificate names several users");
   POP_RETURN_IF_ERROR(checkUserName(users.front()));
   return users.front();
+}
+
+// "12:0af3…:alice:h0+h1"; an address of a host may have colons.
+Result<JobName> jobFromUris(std::span<const std::string> uris) {
+  const Status odd(Code::kPermissionDenied,
+                   "the client's certificate is for jobs, and does not name exactly one");
+  const std::vector<std::string> jobs = named(uris, kJobUriPrefix);
+  if (jobs.size() != 1 || !named(uris, kUserUriPrefix).empty()) return odd;
+  std::string_view rest = jobs.front();
+  std::array<std::string, 3> parts;  // number, id, user
+  for (std::string& part : parts) {
+    const std::size_t colon = rest.find(':');
+    if (colon == std::string_view::npos) return odd;
+    part = rest.substr(0, colon);
+    rest.remove_prefix(colon + 1);
+  }
+  JobName job{0, parts[1], parts[2], split(rest, '+')};
+  const Result<std::int64_t> number = parseInteger(parts[0]);
+  const bool hosts_ok = std::all_of(job.hosts.begin(), job.hosts.end(),
+                                    [](const std::string& host) { return checkHostName(host).ok(); });
+  if (!number.ok() || number.value() < 1 || !isJobId(job.id) || !checkUserName(job.user).ok() || !hosts_ok)
+    return odd;
+  job.number = number.value();
+  return job;
 }
 
 }  // namespace pop::tls

@@ -59,13 +59,14 @@ SSL_SESSION* ServedSessions::onSought(SSL* connection, const unsigned char* id, 
 // resume it.
 void ServedSessions::keep(SSL* connection, const SSL_SESSION* session) {
   std::optional<Validity> validity = validityOf(SSL_get0_verified_chain(connection));
-  const Result<std::string> user = userOf(SSL_get0_peer_certificate(connection));
-  if (SSL_version(connection) != TLS1_3_VERSION || !validity || !user.ok()) return;
+  const Result<Client> client = clientOf(SSL_get0_peer_certificate(connection));
+  if (SSL_version(connection) != TLS1_3_VERSION || !validity || !client.ok()) return;
+  const std::string& user = client.value().user;
   TlsSession own(SSL_SESSION_dup(session));
   if (!own) return;
-  makeRoomFor(user.value());
+  makeRoomFor(user);
   validity->until = std::min<std::time_t>(validity->until, now_() + kLifetimeSeconds);
-  kept_.push_back({idOf(session), user.value(), std::move(own), *validity});
+  kept_.push_back({idOf(session), user, std::move(own), *validity});
 }
 
 void ServedSessions::makeRoomFor(const std::string& user) {

@@ -125,9 +125,9 @@ Status TlsCipher::failure(int outcome) const {
   return explainTls(failure);
 }
 
-Result<std::string> TlsCipher::peerUser() const {
+Result<Client> TlsCipher::client() const {
   X509* const certificate = SSL_get0_peer_certificate(session_->connection.get());
-  return userOf(established_ ? certificate : nullptr);
+  return clientOf(established_ ? certificate : nullptr);
 }
 
 bool TlsCipher::resumed() const {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "common/base/status.h"
+#include "common/tls/certificates.h"
 #include "common/wire/stream_cipher.h"
 
 namespace pop::tls {
@@ -28,8 +29,8 @@ class TlsCipher final : public wire::StreamCipher {
   /// True after the handshake: the peer is authenticated.
   bool established() const { return established_; }
 
-  /// On a server, once established: the user of the client's certificate. Error: the certificate is a host's.
-  Result<std::string> peerUser() const;
+  /// On a server, once established: whose the client's certificate is. Error: it is a host's.
+  Result<Client> client() const;
 
   /// Once established: true if this connection resumes an earlier session. The peer was authenticated then.
   bool resumed() const;

@@ -28,8 +28,8 @@ constexpr const char* kCipherSuites =
 constexpr const char* kOlderCipherSuites = "ECDHE+AESGCM:ECDHE+CHACHA20";  // of TLS 1.2
 constexpr const char* kGroups = "X25519:P-256:P-384";
 
-// Far more than a certificate chain needs: any client can make this process buffer that much.
-constexpr long kMaxCertificateBytes = 16 << 10;
+// A job's certificate names its hosts. Any client can make this process buffer that much.
+constexpr long kMaxCertificateBytes = 48 << 10;
 
 int chooseProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_bytes,
                    const unsigned char* offered, unsigned int offered_bytes, void*) {
@@ -43,10 +43,24 @@ int chooseProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_byt
   return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-// A host's certificate is also for clients, since hosts join a cluster; here the clients are users. "Wrong
-// purpose", as OpenSSL says it of certificates that are for servers only.
-int refuseHosts(int is_good, X509_STORE_CTX* verification) {
-  if (is_good != 1 || X509_STORE_CTX_get_error_depth(verification) != 0) return is_good;
+// Of the two certificates that are not for clients, but for jobs: a job's, and the issuer's that has signed
+// it. No other certificate is accepted of that issuer, and no job's of another.
+bool isOfJob(X509_STORE_CTX* verification) {
+  const STACK_OF(X509)* const chain = X509_STORE_CTX_get0_chain(verification);
+  return X509_STORE_CTX_get_error_depth(verification) < 2 && sk_X509_num(chain) > 1 &&
+         isForJobs(sk_X509_value(chain, 0)) && isForJobs(sk_X509_value(chain, 1));
+}
+
+// A host's certificate is also for clients, since hosts join a cluster; here the clients are users and jobs.
+// "Wrong purpose", as OpenSSL says it of certificates that are for servers only.
+int checkClient(int is_good, X509_STORE_CTX* verification) {
+  if (is_good != 1) {
+    if (X509_STORE_CTX_get_error(verification) != X509_V_ERR_INVALID_PURPOSE || !isOfJob(verification))
+      return 0;
+    X509_STORE_CTX_set_error(verification, X509_V_OK);
+    return 1;
+  }
+  if (X509_STORE_CTX_get_error_depth(verification) != 0) return 1;
   if (!isHosts(X509_STORE_CTX_get_current_cert(verification))) return 1;
   X509_STORE_CTX_set_error(verification, X509_V_ERR_INVALID_PURPOSE);
   return 0;
@@ -68,7 +82,7 @@ bool setUp(SSL_CTX* context, TlsRole role) {
   SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN | SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_max_cert_list(context, kMaxCertificateBytes);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
-                     role == TlsRole::kServer ? refuseHosts : nullptr);
+                     role == TlsRole::kServer ? checkClient : nullptr);
   if (role == TlsRole::kServer) SSL_CTX_set_alpn_select_cb(context, chooseProtocol, nullptr);
   const auto* const protocol = reinterpret_cast<const unsigned char*>(kProtocol.data());
   return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&

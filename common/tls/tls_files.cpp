@@ -237,6 +237,15 @@ TlsFiles tlsFilesOf(std::string authority_pem, std::string certificate_pem, std:
   return {std::move(authority_pem), std::move(certificate_pem), std::move(key_pem), {}, objects};
 }
 
+std::vector<std::string> hostNamesIn(const TlsFiles& files) {
+  return files.objects->chain.empty() ? std::vector<std::string>()
+                                      : hostNamesOf(files.objects->chain.front().get());
+}
+
+bool isIssuer(const TlsFiles& files) {
+  return !files.objects->chain.empty() && isForJobs(files.objects->chain.front().get());
+}
+
 bool isForClients(const TlsFiles& files) {
   return !files.objects->chain.empty() &&
          X509_check_purpose(files.objects->chain.front().get(), X509_PURPOSE_SSL_CLIENT, 0) == 1;

@@ -36,6 +36,12 @@ struct TlsFiles {
 /// For files that are in memory already; checks nothing.
 TlsFiles tlsFilesOf(std::string authority_pem, std::string certificate_pem, std::string key_pem);
 
+/// Names and addresses of the host whose certificate it is.
+std::vector<std::string> hostNamesIn(const TlsFiles& files);
+
+/// Whether our certificate is that of an issuer, for jobs only. One of an older init-tls was for users.
+bool isIssuer(const TlsFiles& files);
+
 /// Whether our certificate may be shown by a client, too: a host's was once for serving only.
 bool isForClients(const TlsFiles& files);
 

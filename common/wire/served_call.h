@@ -5,17 +5,25 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/status.h"
 #include "common/wire/agent_call.h"
 
 namespace pop::wire {
 
+/// Who calls an agent service.
+struct Peer {
+  std::string name;    ///< the user of the client's certificate; empty without TLS
+  std::string job_id;  ///< of a job's certificate: the only job that it is good for; empty: a user's own
+  std::vector<std::string> hosts;  ///< of a job's certificate: where it is good
+};
+
 /// The agent's side of a call that arrived over the network. Only on the loop's thread.
 class ServedCall : public RunCall {
  public:
   virtual std::string peerAddress() const = 0;  ///< numeric
-  virtual std::string peerName() const = 0;     ///< the user of the client's certificate; empty without TLS
+  virtual const Peer& peer() const = 0;
   /// True if the call's TLS session was resumed from an earlier call.
   virtual bool isResumed() const = 0;
 

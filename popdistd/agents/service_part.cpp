@@ -71,8 +71,11 @@ std::shared_ptr<tls::SessionCache> sessionsOf(const tls::TlsFiles& files, bool i
 
 Result<ServicePart> servicePart(const ServiceSettings& settings, std::size_t num_hosts) {
   std::shared_ptr<const tls::TlsContext> tls;
-  if (!settings.tls.empty()) {
-    POP_ASSIGN_OR_RETURN(const tls::TlsFiles files, tls::loadUserTls(settings.tls_option, settings.tls));
+  if (settings.tls_files || !settings.tls.empty()) {
+    tls::TlsFiles files = settings.tls_files.value_or(tls::TlsFiles());
+    if (!settings.tls_files) {
+      POP_ASSIGN_OR_RETURN(files, tls::loadUserTls("--agent-tls", settings.tls));
+    }
     for (const std::string& warning : files.warnings) log::warning(warning);
     POP_ASSIGN_OR_RETURN(tls, tls::TlsContext::make(files, tls::TlsRole::kClient,
                                                     {.kept = sessionsOf(files, settings.keeps_sessions)}));

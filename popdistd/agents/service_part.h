@@ -4,9 +4,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "common/base/status.h"
+#include "common/tls/tls_files.h"
 #include "popdistd/agents/host_access.h"
 
 namespace pop {
@@ -14,7 +16,7 @@ namespace pop {
 struct ServiceSettings {
   int port = 0;                            ///< port of the agent service on every host
   std::string tls;                         ///< directory with ca.pem and the user's pair; empty: without TLS
-  std::string tls_option = "--agent-tls";  ///< what has named that directory, for errors
+  std::optional<tls::TlsFiles> tls_files;  ///< instead of that directory
   bool keeps_sessions = true;              ///< of TLS, in a file of the user, for other jobs
   std::chrono::milliseconds connect_timeout{10000};
 };

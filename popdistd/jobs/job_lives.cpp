@@ -117,7 +117,7 @@ Result<v1::HostOrder> JobLives::startOrder(const Job& job) const {
   if (!parts_.issue)
     return failedPrecondition(
         "popdistd cannot make certificates for jobs with several hosts: give it an authority (--issuer)");
-  POP_ASSIGN_OR_RETURN(*start.mutable_credentials(), parts_.issue(job.info().user()));
+  POP_ASSIGN_OR_RETURN(*start.mutable_credentials(), parts_.issue(job.record));
   const Host* const other = parts_.hosts.find(job.info().hosts(1));
   start.set_agent_port(other == nullptr ? 0 : other->info().agent_port());
   return order;

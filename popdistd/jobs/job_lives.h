@@ -24,8 +24,8 @@
 
 namespace pop::popdistd {
 
-/// What runners need to reach the agent services of other hosts, as this user.
-using IssueCredentials = std::function<Result<v1::JobCredentials>(const std::string& user)>;
+/// What a job's runner needs to reach the agent services of the job's hosts.
+using IssueCredentials = std::function<Result<v1::JobCredentials>(const v1::JobRecord& job)>;
 
 class JobLives {
  public:

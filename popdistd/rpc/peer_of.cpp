@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/tls/peer_user.h"
+
 namespace pop::popdistd {
 namespace {
 
@@ -51,6 +53,9 @@ Peer CallersOf::peer(const grpc::CallbackServerContext& context) const {
   setAddress(peer, context.peer());
   if (!has_tls_) return peer;
   const std::shared_ptr<const grpc::AuthContext> known = context.auth_context();
+  for (const grpc::string_ref& pem : known->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME)) {
+    if (tls::isOfIssuer(std::string_view(pem.data(), pem.size()))) return peer;  // a job is nobody here
+  }
   peer.uris = propertyOf(*known, GRPC_PEER_URI_PROPERTY_NAME);
   peer.names = propertyOf(*known, GRPC_PEER_DNS_PROPERTY_NAME);
   for (std::string& ip : propertyOf(*known, GRPC_PEER_IP_PROPERTY_NAME)) peer.names.push_back(std::move(ip));

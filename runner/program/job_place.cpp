@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/program/job_place.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,26 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "common/base/text.h"
-#include "common/sys/fd.h"
-
 namespace pop::runner {
-namespace {
-
-// The service has made the directory empty: whatever has the name already is a mistake.
-Status writeNew(const std::string& path, const std::string& text) {
-  const sys::Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file.valid()) return errnoStatus("making " + path, errno);
-  const Status written = sys::writeAll(file.get(), text);
-  return written.ok() ? written : Status(written.code(), "writing " + path + ": " + written.message());
-}
-
-// It becomes part of a file's name.
-bool isFileName(const std::string& user) {
-  return !user.empty() && user.find('/') == std::string::npos && user.find('\0') == std::string::npos;
-}
-
-}  // namespace
 
 Status checkPlace(const std::string& directory) {
   struct stat status {};
@@ -59,25 +39,6 @@ Status emptyPlace(const std::string& directory) {
   }
   if (error) return errnoStatus("listing " + directory, error.value());
   return {};
-}
-
-Result<std::string> writeCredentials(const std::string& directory, const std::string& user,
-                                     const ::popdist::v1::JobCredentials& credentials) {
-  if (!isFileName(user))
-    return invalidArgument("the job's certificate is of a user " + inQuotes(user) +
-                           ", which cannot be a file's name");
-  std::string tls = directory + "/tls";
-  if (::mkdir(tls.c_str(), S_IRWXU) != 0) return errnoStatus("making " + tls, errno);
-  const std::string pair = tls + "/user-" + user;
-  POP_RETURN_IF_ERROR(writeNew(tls + "/ca.pem", credentials.authority_pem()));
-  POP_RETURN_IF_ERROR(writeNew(pair + ".pem", credentials.certificate_pem()));
-  POP_RETURN_IF_ERROR(writeNew(pair + "-key.pem", credentials.key_pem()));
-  return tls;
-}
-
-void removeCredentials(const std::string& tls) {
-  std::error_code ignored;
-  std::filesystem::remove_all(tls, ignored);
 }
 
 }  // namespace pop::runner

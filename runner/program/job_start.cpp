@@ -87,14 +87,13 @@ class JobStart {
   }
 
   Result<MakeController> hostsController(std::size_t num_hosts) {
-    ServiceSettings service{
-        .port = order_.agent_port(), .tls_option = "the job's certificate in", .keeps_sessions = false};
+    ServiceSettings service{.port = order_.agent_port(), .keeps_sessions = false};
     if (order_.has_credentials()) {
-      POP_ASSIGN_OR_RETURN(service.tls, writeCredentials(directory_, order_.user(), order_.credentials()));
+      const v1::JobCredentials& credentials = order_.credentials();
+      service.tls_files =
+          tls::tlsFilesOf(credentials.authority_pem(), credentials.certificate_pem(), credentials.key_pem());
     }
-    Result<ServicePart> loaded = servicePart(service, num_hosts);
-    if (!service.tls.empty()) removeCredentials(service.tls);  // they are in memory
-    POP_ASSIGN_OR_RETURN(ServicePart part, std::move(loaded));
+    POP_ASSIGN_OR_RETURN(ServicePart part, servicePart(service, num_hosts));
     return MakeController([this, part = std::move(part)](os::EpollLoop& loop, OutputSink& sink,
                                                          const std::function<void(std::string_view)>& say) {
       HostAccess access{

@@ -9,6 +9,7 @@
 #include "common/contract/exit_code.h"
 #include "common/contract/version.h"
 #include "common/sys/kept_memory.h"
+#include "common/sys/private_memory.h"
 #include "common/wire/message_stream.h"
 #include "proto/popdist/v1/host.pb.h"
 #include "runner/program/feeder.h"
@@ -77,7 +78,8 @@ int runProgram(const std::vector<std::string>& arguments) {
   }
   sys::keepFreedMemory();
   bool feeds = false;
-  const Status served = serve(arguments[1], feeds);
+  Status served = sys::keepMemoryPrivate();  // the job runs as the same user
+  if (served.ok()) served = serve(arguments[1], feeds);
   if (served.ok()) return 0;
   std::fprintf(stderr, "popdist-runner: %s\n", printable(served.message()).c_str());
   return feeds && served.code() == Code::kNotFound ? kExitNoRecords : contract::kExitLauncherFailed;

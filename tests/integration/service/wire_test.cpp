@@ -40,13 +40,28 @@ class ServiceWire : public ServiceTest {
             .tls = tls::TlsContext::make(filesOf(user), tls::TlsRole::kClient).value()};
   }
 
-  // As poprun: the question what the host is like goes right behind the hello.
+  wire::ServiceAddress serviceAsSeenBy(const tls::KeyPair& issuer, const tls::KeyPair& pair) const {
+    return {.host = hosts.address(0),
+            .port = kServicePort,
+            .tls = tls::TlsContext::make(
+                       tls::tlsFilesOf(fileText(tls() + "/ca.pem"),
+                                       pair.certificate_pem + issuer.certificate_pem, pair.key_pem),
+                       tls::TlsRole::kClient)
+                       .value()};
+  }
+
   std::unique_ptr<Client> start(const std::string& job_id,
+                                std::uint32_t protocol = contract::kAgentProtocol) {
+    return start(job_id, serviceAsSeenBy("alice"), protocol);
+  }
+
+  // As poprun: the question what the host is like goes right behind the hello.
+  std::unique_ptr<Client> start(const std::string& job_id, const wire::ServiceAddress& service,
                                 std::uint32_t protocol = contract::kAgentProtocol) {
     auto client = std::make_unique<Client>();
     Client& made = *client;
     made.call = std::make_unique<wire::ServiceCall>(
-        loop_, serviceAsSeenBy("alice"),
+        loop_, service,
         wire::AgentCall::Events{.report =
                                     [&made](const wire::v1::Report& report) {
                                       if (report.has_welcome()) made.welcome = report.welcome();
@@ -313,6 +328,43 @@ TEST_F(ServiceWire, RefusesASecondCallForARunningJob) {
   ASSERT_TRUE(again->ended);
   EXPECT_EQ(again->ended->code(), Code::kAlreadyExists);
   EXPECT_FALSE(job->ended);
+}
+
+// As a thief of it, or of the issuer's key, would try.
+TEST_F(ServiceWire, TakesAJobsCertificateForThatJobOnItsHostsOnly) {
+  ASSERT_EQ(
+      std::system((POP_BIN_DIR "/popdist-agent init-tls --dir " + tls() + " --issuer >/dev/null").c_str()),
+      0);
+  const tls::KeyPair issuer{fileText(tls() + "/issuer.pem"), fileText(tls() + "/issuer-key.pem")};
+  const tls::KeyPair authority{fileText(tls() + "/ca.pem"), fileText(tls() + "/ca-key.pem")};
+  serve(0);
+  const auto startWith = [this](const tls::KeyPair& of, const Result<tls::KeyPair>& pair,
+                                const std::string& job_id) {
+    const std::unique_ptr<Client> client = start(job_id, serviceAsSeenBy(of, pair.value()));
+    return client->welcome ? Status() : client->ended.value_or(internalError("nothing"));
+  };
+  const auto jobOf = [](const std::string& user, const std::vector<std::string>& on) {
+    return tls::JobName{7, "id7", user, on};
+  };
+  EXPECT_TRUE(
+      startWith(issuer, tls::makeJobCertificate(issuer, jobOf("alice", {"h9", "H0"}), 1), "id7").ok());
+  const Status other_job =
+      startWith(issuer, tls::makeJobCertificate(issuer, jobOf("alice", {"h0"}), 1), "id8");
+  EXPECT_EQ(other_job.code(), Code::kPermissionDenied);
+  EXPECT_THAT(other_job.message(), HasSubstr("'id7' is for that job only"));
+  const Status other_host =
+      startWith(issuer, tls::makeJobCertificate(issuer, jobOf("alice", {"h1"}), 1), "id7");
+  EXPECT_EQ(other_host.code(), Code::kPermissionDenied);
+  EXPECT_THAT(other_host.message(), HasSubstr("good on the job's hosts only"));
+  EXPECT_EQ(startWith(issuer, tls::makeJobCertificate(issuer, jobOf("eve", {"h0"}), 1), "id7").code(),
+            Code::kPermissionDenied)
+      << "the users file counts, too";
+  EXPECT_EQ(startWith(issuer, tls::makeUserCertificate(issuer, "alice", 1), "id7").code(), Code::kUnavailable)
+      << "the issuer signs no users";
+  EXPECT_EQ(startWith(issuer, tls::makeHostCertificate(issuer, {"h0"}, 1), "id7").code(), Code::kUnavailable);
+  EXPECT_EQ(startWith(authority, tls::makeJobCertificate(authority, jobOf("alice", {"h0"}), 1), "id7").code(),
+            Code::kUnavailable)
+      << "jobs' certificates are the issuer's";
 }
 
 }  // namespace

@@ -36,23 +36,23 @@ using ::testing::SizeIs;
 class AgentServerTest : public ::testing::Test {
  protected:
   AgentServer& serve(bool has_tls = true, const ServerLimits& limits = {}) {
-    server_.emplace(loop_,
-                    AgentServer::Handlers{
-                        .run = [this](std::shared_ptr<ServedCall> call) { hold(std::move(call)); },
-                        .describe = [](const std::string& peer) -> Result<v1::HostDescription> {
-                          if (peer == "eve") return Status(Code::kPermissionDenied, "not eve");
-                          v1::HostDescription description;
-                          description.set_user(peer);
-                          return description;
-                        },
-                        .end_job = [](const std::string& peer, const v1::EndJobRequest& request) -> Status {
-                          if (request.token() == "right") return {};
-                          if (request.token() == "broken")
-                            return {Code::kDataLoss, "it sent a malformed request"};
-                          return {Code::kPermissionDenied, peer + " has a wrong token"};
-                        },
-                        .note = [this](const std::string& line) { notes_.push_back(line); }},
-                    limits);
+    server_.emplace(
+        loop_,
+        AgentServer::Handlers{.run = [this](std::shared_ptr<ServedCall> call) { hold(std::move(call)); },
+                              .describe = [](const Peer& peer) -> Result<v1::HostDescription> {
+                                if (peer.name == "eve") return Status(Code::kPermissionDenied, "not eve");
+                                v1::HostDescription description;
+                                description.set_user(peer.name);
+                                return description;
+                              },
+                              .end_job = [](const Peer& peer, const v1::EndJobRequest& request) -> Status {
+                                if (request.token() == "right") return {};
+                                if (request.token() == "broken")
+                                  return {Code::kDataLoss, "it sent a malformed request"};
+                                return {Code::kPermissionDenied, peer.name + " has a wrong token"};
+                              },
+                              .note = [this](const std::string& line) { notes_.push_back(line); }},
+        limits);
     address_ = {.host = "127.0.0.1", .tls = has_tls ? pairs_.client() : nullptr, .timeout = 5s};
     address_.port = server_->listenAt("127.0.0.1", 0, has_tls ? pairs_.server() : nullptr).value();
     return *server_;

@@ -47,8 +47,9 @@ TEST(Certificates, OfAnAuthoritySignOnly) {
               AllOf(HasSubstr("CA:TRUE, pathlen:1"), HasSubstr("Certificate Sign, CRL Sign")));
 }
 
-// What an issuer signs is accepted from users, never from hosts, also by OpenSSL's own program.
-TEST(Certificates, OfAnIssuerSignUsersOnly) {
+// Whatever an issuer signs, and whatever that claims, is neither a client's nor a server's, also to OpenSSL's
+// own program.
+TEST(Certificates, OfAnIssuerAreForNeitherClientsNorServers) {
   const testing::TempDir directory;
   const auto write = [&](const std::string& name, const KeyPair& pair) {
     std::ofstream(directory / name) << pair.certificate_pem;
@@ -59,15 +60,56 @@ TEST(Certificates, OfAnIssuerSignUsersOnly) {
   write("issuer.pem", issuer);
   write("user.pem", makeUserCertificate(issuer, "alice", 1).value());
   write("host.pem", makeHostCertificate(issuer, {"h0"}, 1).value());
+  write("job.pem", makeJobCertificate(issuer, {7, "7-1", "alice", {"h0"}}, 1).value());
   const auto verifies = [&](const std::string& name, const std::string& purpose) {
     return os::outputOf({"openssl", "verify", "-CAfile", directory / "ca.pem", "-untrusted",
                          directory / "issuer.pem", "-purpose", purpose, directory / name},
                         std::chrono::seconds(10))
         .ok();
   };
-  EXPECT_TRUE(verifies("user.pem", "sslclient"));
-  EXPECT_FALSE(verifies("user.pem", "sslserver"));
-  EXPECT_FALSE(verifies("host.pem", "sslserver"));
+  EXPECT_TRUE(verifies("job.pem", "any"));
+  for (const char* name : {"user.pem", "host.pem", "job.pem"}) {
+    EXPECT_FALSE(verifies(name, "sslclient")) << name;
+    EXPECT_FALSE(verifies(name, "sslserver")) << name;
+  }
+}
+
+TEST(Certificates, OfAJobNameItsNumberIdUserAndHosts) {
+  const KeyPair issuer = makeIssuer(makeAuthority(10).value(), 10).value();
+  const KeyPair job =
+      makeJobCertificate(issuer, {12, "0af3", "alice", {"h0", "h1.example", "fd00::1"}}, 1).value();
+  EXPECT_THAT(described(job.certificate_pem),
+              HasSubstr("URI:popdist:job:12:0af3:alice:h0+h1.example+fd00::1"));
+  EXPECT_FALSE(makeJobCertificate(issuer, {0, "0af3", "alice", {"h0"}}, 1).ok());
+  EXPECT_FALSE(makeJobCertificate(issuer, {12, "a:b", "alice", {"h0"}}, 1).ok());
+  EXPECT_FALSE(makeJobCertificate(issuer, {12, "0af3", "alice,URI:popdist:user:root", {"h0"}}, 1).ok());
+  EXPECT_FALSE(makeJobCertificate(issuer, {12, "0af3", "alice", {"h0+h1"}}, 1).ok());
+  EXPECT_FALSE(makeJobCertificate(issuer, {12, "0af3", "alice", {}}, 1).ok());
+  EXPECT_FALSE(
+      makeJobCertificate(issuer, {12, "0af3", "alice", std::vector<std::string>(40'000, "h0")}, 1).ok());
+}
+
+TEST(JobFromUris, RefusesNoneSeveralAndOdd) {
+  const std::vector<std::string> one{"popdist:job:12:0af3:alice:h0+fd00::1"};
+  const JobName job = jobFromUris(one).value();
+  EXPECT_EQ(job.number, 12);
+  EXPECT_EQ(job.id, "0af3");
+  EXPECT_EQ(job.user, "alice");
+  EXPECT_EQ(job.hosts, (std::vector<std::string>{"h0", "fd00::1"}));
+  EXPECT_FALSE(userFromUris(one).ok()) << "a job is no user";
+  for (const std::vector<std::string>& uris :
+       std::vector<std::vector<std::string>>{{},
+                                             {"popdist:user:alice"},
+                                             {one[0], one[0]},
+                                             {one[0], "popdist:user:alice"},
+                                             {"popdist:job:12:0af3:alice"},
+                                             {"popdist:job:12:0af3:alice:"},
+                                             {"popdist:job:-1:0af3:alice:h0"},
+                                             {"popdist:job:12::alice:h0"},
+                                             {"popdist:job:12:0af3::h0"},
+                                             {"popdist:job:x:0af3:alice:h0"}})
+    EXPECT_EQ(jobFromUris(uris).code(), Code::kPermissionDenied) << (uris.empty() ? "" : uris[0]);
+  EXPECT_FALSE(userFromUris(std::vector<std::string>{"popdist:user:alice", one[0]}).ok());
 }
 
 TEST(Certificates, NeverHaveTheSameSerialNumberOrKey) {

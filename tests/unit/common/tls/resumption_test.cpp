@@ -75,7 +75,7 @@ class Resumption : public ::testing::Test {
     EXPECT_TRUE(both.server.status.ok()) << both.server.status.message();
     EXPECT_EQ(both.client.heard, "from the server");
     EXPECT_EQ(both.server.heard, "from the client");
-    EXPECT_EQ(both.server.cipher->peerUser().value(), user);
+    EXPECT_EQ(both.server.cipher->client().value().user, user);
     EXPECT_EQ(both.server.cipher->resumed(), both.client.cipher->resumed());
     both.trust();
     return both.server.cipher->resumed();

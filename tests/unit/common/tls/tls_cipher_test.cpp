@@ -36,7 +36,7 @@ TEST(TlsCipher, CarriesWhatWasSentBeforeTheSidesKnewEachOther) {
   EXPECT_TRUE(both.server.status.ok()) << both.server.status.message();
   EXPECT_EQ(both.client.heard, "from the server");
   EXPECT_EQ(both.server.heard, "from the client");
-  EXPECT_EQ(both.server.cipher->peerUser().value(), "alice");
+  EXPECT_EQ(both.server.cipher->client().value().user, "alice");
 }
 
 TEST(TlsCipher, TakesBytesOneByOneAndInHeaps) {
@@ -79,14 +79,14 @@ TEST(TlsCipher, RefusesAnotherAuthorityOnEitherSide) {
   EXPECT_THAT(both.server.status.message(), HasSubstr("its certificate is refused"));
   EXPECT_THAT(both.client.status.message(), HasSubstr("it does not accept your certificate"));
   EXPECT_EQ(both.server.heard, "");
-  EXPECT_FALSE(both.server.cipher->peerUser().ok());
+  EXPECT_FALSE(both.server.cipher->client().ok());
 }
 
 TEST(TlsCipher, RefusesCertificatesOfTheOtherRole) {
   const TestPairs pairs;
   const auto host_as_client =
       pairs.contextOf(makeHostCertificate(pairs.authority, {"h0"}, 10).value(), tls::TlsRole::kClient);
-  EXPECT_FALSE(between(*host_as_client, *pairs.server()).server.cipher->peerUser().ok());
+  EXPECT_FALSE(between(*host_as_client, *pairs.server()).server.cipher->client().ok());
   const auto user_as_server =
       pairs.contextOf(makeUserCertificate(pairs.authority, "alice", 10).value(), tls::TlsRole::kServer);
   EXPECT_THAT(between(*pairs.client(), *user_as_server).client.status.message(), HasSubstr("not a host's"));

@@ -66,9 +66,9 @@ class ClusterTest : public ::testing::Test {
          .random_name = [this] { return "name" + std::to_string(++names_); },
          .version = "0.1.0",
          .is_admin = [](const std::string& user) { return user == "root"; },
-         .issue = [](const std::string& user) -> Result<v1::JobCredentials> {
+         .issue = [](const v1::JobRecord& job) -> Result<v1::JobCredentials> {
            v1::JobCredentials credentials;
-           credentials.set_certificate_pem("of " + user);
+           credentials.set_certificate_pem("of " + job.agent_job_id() + " of " + job.info().user());
            return credentials;
          },
          .retention = retention_,

@@ -233,7 +233,7 @@ TEST_F(JobLivesTest, TheEndOfALostJobIsProvedByItsOtherHosts) {
   request.set_num_hosts(2);
   const std::int64_t id = submit(request);
   const v1::StartRunner start = a.runners.at({id, 1}).start;
-  EXPECT_EQ(start.credentials().certificate_pem(), "of alice");
+  EXPECT_EQ(start.credentials().certificate_pem(), "of " + start.agent_job_id() + " of alice");
   EXPECT_EQ(start.agent_port(), 7571);
   b.agents_of.insert(start.agent_job_id());
   a.killRunner({id, 1});

@@ -54,29 +54,5 @@ TEST_F(JobPlace, IsEmptiedWithoutFollowingLinks) {
   EXPECT_TRUE(emptyPlace(place_ + "/none").ok());
 }
 
-TEST_F(JobPlace, HoldsCredentialsThatOnlyTheirUserReads) {
-  ::popdist::v1::JobCredentials credentials;
-  credentials.set_authority_pem("authority");
-  credentials.set_certificate_pem("certificate");
-  credentials.set_key_pem("key");
-  const Result<std::string> tls = writeCredentials(place_, "alice", credentials);
-  ASSERT_TRUE(tls.ok()) << tls.status().message();
-  EXPECT_EQ(tls.value(), place_ + "/tls");
-  EXPECT_EQ(modeOf(tls.value()), 0700u);
-  EXPECT_EQ(sys::readFile(tls.value() + "/ca.pem").value(), "authority");
-  EXPECT_EQ(sys::readFile(tls.value() + "/user-alice.pem").value(), "certificate");
-  EXPECT_EQ(sys::readFile(tls.value() + "/user-alice-key.pem").value(), "key");
-  EXPECT_EQ(modeOf(tls.value() + "/user-alice-key.pem"), 0600u);
-  EXPECT_FALSE(writeCredentials(place_, "alice", credentials).ok()) << "something was there";
-  removeCredentials(tls.value());
-  EXPECT_TRUE(std::filesystem::is_empty(place_));
-}
-
-TEST_F(JobPlace, TakesNoUserForAPath) {
-  for (const char* user : {"", "../alice", "a/b"})
-    EXPECT_EQ(writeCredentials(place_, user, {}).code(), Code::kInvalidArgument) << user;
-  EXPECT_TRUE(std::filesystem::is_empty(place_));
-}
-
 }  // namespace
 }  // namespace pop::runner
