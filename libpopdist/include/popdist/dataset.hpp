@@ -101,7 +101,8 @@ class Dataset {
   /// Reads the files to their ends. Throws popdist_error naming the file and what is wrong with it:
   /// kNotFound, kPermissionDenied, kDataLoss (truncated, or corrupt gzip), kInvalidArgument (not IDX, not
   /// unsigned bytes, counts that differ), kResourceExhausted (it does not fit in memory; a false size in a
-  /// header allocates nothing). Bytes after the gzip data that are not gzip are ignored, as gzip does.
+  /// header allocates nothing). Bytes after the gzip data that are not gzip are ignored, as gzip does; where
+  /// they could be elements (CSV, TFRecord, tar), they are kDataLoss.
   static Dataset idx(const std::vector<IdxFile>& files);
 
   /// A file of records, as writeRecords() makes: the quickest to read, since it is mapped and never parsed.
@@ -188,10 +189,11 @@ class Dataset {
   /// Copies all elements to a file in `directory`, such as a local disk for data on a network drive, before
   /// the first is read; one process of those that name the same directory does so while the others wait. The
   /// file is cache.records; what shard() and forReplicas() chose is part of its name, so that each instance
-  /// may cache its own part. It stays for later runs, which use it if it is of the same pipeline: paths and
-  /// sizes of files, values of tensors in memory, steps and their arguments. What functions, generators and
-  /// sources of yours do cannot be compared, nor what is in a file: delete the cache, or cache in another
-  /// directory, when these change, and give each instance a directory where they differ between instances.
+  /// may cache its own part. It stays for later runs, which use it if it is of the same pipeline: paths of
+  /// files, their inodes, sizes and times of change, values of tensors in memory, steps and their arguments.
+  /// What functions, generators and sources of yours do cannot be compared: delete the cache, or cache in
+  /// another directory, when these change, and give each instance a directory where they differ between
+  /// instances.
   /// Throws popdist_error for what the file system refuses, and
   /// kFailedPrecondition for a file of something else.
   Dataset cache(const std::filesystem::path& directory) &&;

@@ -31,9 +31,9 @@ class Arrays final : public AddressedSource {
   }
 
   std::string description() const override {
-    std::vector<std::string> paths;
-    for (const NamedArray& array : arrays_) paths.push_back(array.path);
-    return "arrays(" + describeFiles(paths) + ": " + textOf(spec_) + ')';
+    std::vector<FileState> files;
+    for (const NamedArray& array : arrays_) files.push_back(array.file);
+    return "arrays(" + describeFiles(files) + ": " + textOf(spec_) + ')';
   }
 
  private:
@@ -50,9 +50,9 @@ pop::Result<std::unique_ptr<const Node>> elementsOfArrays(std::vector<NamedArray
   for (const NamedArray& array : arrays) {
     const Shape& shape = array.whole.shape;
     if (shape[0] != arrays[0].whole.shape[0]) {
-      return pop::invalidArgument(pop::inQuotes(arrays[0].path) + " has " +
+      return pop::invalidArgument(pop::inQuotes(arrays[0].file.path) + " has " +
                                   std::to_string(arrays[0].whole.shape[0]) + " elements but " +
-                                  pop::inQuotes(array.path) + " has " + std::to_string(shape[0]));
+                                  pop::inQuotes(array.file.path) + " has " + std::to_string(shape[0]));
     }
     spec.push_back({array.whole.name, array.whole.type, Shape(shape.begin() + 1, shape.end())});
   }

@@ -9,11 +9,12 @@
 
 #include "common/base/status.h"
 #include "libpopdist/src/io/dataset/node.h"
+#include "libpopdist/src/io/formats/file_state.h"
 
 namespace popdist::io {
 
 struct NamedArray {
-  std::string path;                   ///< of its file, for messages
+  FileState file;
   TensorSpec whole;                   ///< of all elements: at least one dimension, none of them 0
   const std::byte* values = nullptr;  ///< row-major
   std::shared_ptr<const void> owner;  ///< of the values

@@ -112,7 +112,7 @@ class Csv final : public AddressedSource {
                    pop::inQuotes(spec_[target.tensor].name) + " at byte " +
                    std::to_string(target.offset_bytes);
     }
-    return "csv(" + describeFiles({file_.path()}) + ": " + textOf(spec_) + ", separated by " +
+    return "csv(" + describeFiles({file_.state()}) + ": " + textOf(spec_) + ", separated by " +
            pop::inQuotes(std::string(1, file_.separator())) + shortened(columns) + ')';
   }
 

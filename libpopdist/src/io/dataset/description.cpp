@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/io/dataset/description.h"
 
+#include <chrono>
+#include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <span>
 #include <system_error>
+#include <thread>
 
 #include "common/base/crc32c.h"
 #include "common/base/text.h"
@@ -21,21 +24,32 @@ std::string checksumText(std::uint32_t checksum) {
   return std::string("checksum ") + digits;
 }
 
-std::string describeFile(const std::string& path) {
+/// The system gives all changes of a tick, 1 to 10 ms, the same time.
+void awaitNextTick(std::int64_t changed_ns) {
+  constexpr std::chrono::milliseconds kTick{10};
+  const auto age = std::chrono::system_clock::now().time_since_epoch() - std::chrono::nanoseconds(changed_ns);
+  if (age >= age.zero() && age < kTick) std::this_thread::sleep_for(kTick - age);
+}
+
+std::string describeFile(const FileState& file) {
+  awaitNextTick(file.changed_ns);
   std::error_code error;
-  const std::filesystem::path whole = std::filesystem::absolute(path, error).lexically_normal();
-  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
-  return pop::inQuotes(whole.string()) + (error ? "" : " of " + std::to_string(bytes) + " bytes");
+  const std::filesystem::path whole = std::filesystem::absolute(file.path, error).lexically_normal();
+  char changed[32];
+  std::snprintf(changed, sizeof changed, "%" PRId64 ".%09" PRId64, file.changed_ns / 1'000'000'000,
+                file.changed_ns % 1'000'000'000);
+  return pop::inQuotes(whole.string()) + " of " + std::to_string(file.bytes) + " bytes (inode " +
+         std::to_string(file.inode) + ", changed at " + changed + ')';
 }
 
 }  // namespace
 
-std::string describeFiles(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
-  for (const std::string& path : paths) files.push_back(describeFile(path));
-  const std::string all = pop::join(files, ", ");
+std::string describeFiles(const std::vector<FileState>& files) {
+  std::vector<std::string> texts;
+  for (const FileState& file : files) texts.push_back(describeFile(file));
+  const std::string all = pop::join(texts, ", ");
   if (all.size() <= kMostLetters) return all;
-  return files.front() + " … " + pop::counted(static_cast<std::int64_t>(files.size()), "file") + ", " +
+  return texts.front() + " … " + pop::counted(static_cast<std::int64_t>(files.size()), "file") + ", " +
          checksumText(pop::crc32c(std::as_bytes(std::span(all))));
 }
 

@@ -34,7 +34,7 @@ pop::Result<NamedArray> openFile(const NpyFile& file) {
     return pop::Status(status.code(), pop::inQuotes(bytes.path()) + ": " + status.message());
   POP_RETURN_IF_ERROR(checkLength(bytes, header.bytes, whole));
   const auto owner = std::make_shared<const FileBytes>(std::move(bytes));
-  return NamedArray{owner->path(), std::move(whole), owner->bytes().data() + header.bytes, owner};
+  return NamedArray{owner->state(), std::move(whole), owner->bytes().data() + header.bytes, owner};
 }
 
 }  // namespace

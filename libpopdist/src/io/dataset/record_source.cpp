@@ -11,11 +11,8 @@ namespace {
 
 class Records final : public AddressedSource {
  public:
-  Records(RecordFile file, std::string path)
-      : AddressedSource(file.header().elements),
-        file_(std::move(file)),
-        path_(std::move(path)),
-        layout_(file_.header().spec) {}
+  explicit Records(RecordFile file)
+      : AddressedSource(file.header().elements), file_(std::move(file)), layout_(file_.header().spec) {}
 
   const Spec& spec() const override { return file_.header().spec; }
 
@@ -25,11 +22,10 @@ class Records final : public AddressedSource {
     return true;
   }
 
-  std::string description() const override { return "records(" + describeFiles({path_}) + ')'; }
+  std::string description() const override { return "records(" + describeFiles({file_.state()}) + ')'; }
 
  private:
   RecordFile file_;
-  std::string path_;
   RowLayout layout_;
 };
 
@@ -45,7 +41,7 @@ void copyRecord(const RecordFile& file, const RowLayout& layout, std::uint64_t i
 
 pop::Result<std::unique_ptr<const Node>> recordsOf(const std::string& path) {
   POP_ASSIGN_OR_RETURN(RecordFile file, RecordFile::open(path));
-  return std::unique_ptr<const Node>(std::make_unique<Records>(std::move(file), path));
+  return std::unique_ptr<const Node>(std::make_unique<Records>(std::move(file)));
 }
 
 pop::Status copyToRecords(const Node& node, const Pass& pass, const std::string& path,

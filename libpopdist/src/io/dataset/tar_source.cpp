@@ -23,10 +23,9 @@ pop::Status noFile(const TarIndex& index, std::uint64_t element, std::string_vie
 
 class Tar final : public AddressedSource {
  public:
-  Tar(TarIndex index, std::vector<std::string> paths, Spec spec, TarFunction decode)
+  Tar(TarIndex index, Spec spec, TarFunction decode)
       : AddressedSource(index.size()),
         index_(std::move(index)),
-        paths_(std::move(paths)),
         spec_(std::move(spec)),
         decode_(std::move(decode)) {}
 
@@ -44,12 +43,11 @@ class Tar final : public AddressedSource {
   }
 
   std::string description() const override {
-    return "tar(" + describeFiles(paths_) + ": " + textOf(spec_) + (decode_ ? ", decoded)" : ")");
+    return "tar(" + describeFiles(index_.archives()) + ": " + textOf(spec_) + (decode_ ? ", decoded)" : ")");
   }
 
  private:
   TarIndex index_;
-  std::vector<std::string> paths_;
   Spec spec_;
   TarFunction decode_;
 };
@@ -95,7 +93,7 @@ pop::Result<std::unique_ptr<const Node>> tarOf(const std::vector<std::filesystem
   POP_ASSIGN_OR_RETURN(TarIndex index, TarIndex::open(paths));
   if (!decode) POP_RETURN_IF_ERROR(checkFiles(index, element));
   return std::unique_ptr<const Node>(
-      std::make_unique<Tar>(std::move(index), std::move(paths), std::move(element), std::move(decode)));
+      std::make_unique<Tar>(std::move(index), std::move(element), std::move(decode)));
 }
 
 }  // namespace popdist::io

@@ -21,11 +21,9 @@ using Decode = std::function<pop::Status(std::span<const std::byte> record, Tens
 
 class RecordElements final : public AddressedSource {
  public:
-  RecordElements(TfRecords records, std::vector<std::string> paths, Spec spec, Decode decode,
-                 const char* function, const char* how)
+  RecordElements(TfRecords records, Spec spec, Decode decode, const char* function, const char* how)
       : AddressedSource(records.size()),
         records_(std::move(records)),
-        paths_(std::move(paths)),
         spec_(std::move(spec)),
         decode_(std::move(decode)),
         function_(function),
@@ -44,12 +42,11 @@ class RecordElements final : public AddressedSource {
   }
 
   std::string description() const override {
-    return std::string(function_) + '(' + describeFiles(paths_) + ": " + textOf(spec_) + how_ + ')';
+    return std::string(function_) + '(' + describeFiles(records_.files()) + ": " + textOf(spec_) + how_ + ')';
   }
 
  private:
   TfRecords records_;
-  std::vector<std::string> paths_;
   Spec spec_;
   Decode decode_;
   const char* function_;
@@ -77,8 +74,8 @@ NodeResult open(const std::vector<std::filesystem::path>& files, Spec spec, Deco
   std::vector<std::string> paths;
   for (const std::filesystem::path& file : files) paths.push_back(file.string());
   POP_ASSIGN_OR_RETURN(TfRecords records, TfRecords::open(paths));
-  return std::unique_ptr<const Node>(std::make_unique<RecordElements>(
-      std::move(records), std::move(paths), std::move(spec), std::move(decode), function, how));
+  return std::unique_ptr<const Node>(std::make_unique<RecordElements>(std::move(records), std::move(spec),
+                                                                      std::move(decode), function, how));
 }
 
 }  // namespace

@@ -57,6 +57,7 @@ class CsvFile {
   char separator() const { return separator_; }
   std::uint64_t rows() const { return rows_.size(); }
 
+  const FileState& state() const { return file_.state(); }
   /// Of the fields of a row (< rows()): as many as there are columns.
   CsvScanner row(std::uint64_t index) const { return {text().substr(rows_[index]), separator_}; }
 

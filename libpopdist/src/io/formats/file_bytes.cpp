@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <bit>
@@ -20,10 +19,6 @@ namespace popdist::io {
 namespace {
 
 constexpr std::size_t kFirstReadBytes = 256 * 1024;
-
-pop::Status cannotMap(const std::string& verb, const std::string& path) {
-  return pop::errnoStatus("cannot " + verb + ' ' + pop::inQuotes(path), errno);
-}
 
 bool isGzip(std::span<const std::byte> bytes) {
   return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b};
@@ -72,18 +67,12 @@ void FileBytes::Unmap::operator()(const std::byte* memory) const {
 pop::Result<FileBytes> FileBytes::map(const std::string& path) {
   const pop::sys::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe would wait
   if (!file.valid()) return pop::errnoStatus("opening " + path, errno);
-  struct stat info {};
-  if (::fstat(file.get(), &info) != 0) return cannotMap("look at", path);
-  if (!S_ISREG(info.st_mode)) {
-    return pop::invalidArgument(pop::inQuotes(path) + (S_ISDIR(info.st_mode)
-                                                           ? " is a directory, expected a file"
-                                                           : " is no regular file, so it cannot be mapped"));
-  }
-  FileBytes result(path);
-  const auto bytes = static_cast<std::size_t>(info.st_size);
+  POP_ASSIGN_OR_RETURN(FileState state, FileState::of(file.get(), path));
+  FileBytes result(std::move(state));
+  const std::size_t bytes = result.state_.bytes;
   if (bytes == 0) return result;
   void* memory = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (memory == MAP_FAILED) return cannotMap("map", path);
+  if (memory == MAP_FAILED) return pop::errnoStatus("cannot map " + pop::inQuotes(path), errno);
   result.mapping_ = {static_cast<const std::byte*>(memory), Unmap{bytes}};
   result.bytes_ = {result.mapping_.get(), bytes};
   return result;
@@ -94,6 +83,11 @@ pop::Result<FileBytes> FileBytes::open(const std::string& path) {
   if (!isGzip(file.bytes())) return file;
   POP_ASSIGN_OR_RETURN(GzipSource source, GzipSource::open(path));
   POP_ASSIGN_OR_RETURN(file.decompressed_, readToEnd(source, expectedBytes(file.bytes())));
+  if (source.isFollowed()) {
+    return pop::Status(pop::Code::kDataLoss, pop::inQuotes(path) + " is damaged: after " +
+                                                 std::to_string(file.decompressed_.size()) +
+                                                 " bytes of content comes what is no gzip data");
+  }
   file.mapping_.reset();
   file.bytes_ = std::as_bytes(std::span(std::as_const(file.decompressed_)));
   return file;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/status.h"
+#include "libpopdist/src/io/formats/file_state.h"
 
 namespace popdist::io {
 
@@ -27,7 +28,8 @@ class FileBytes {
   FileBytes(FileBytes&&) = default;
   FileBytes& operator=(FileBytes&&) = default;
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return state_.path; }
+  const FileState& state() const { return state_; }
   std::span<const std::byte> bytes() const { return bytes_; }
 
  private:
@@ -36,9 +38,9 @@ class FileBytes {
     void operator()(const std::byte* memory) const;
   };
 
-  explicit FileBytes(std::string path) : path_(std::move(path)) {}
+  explicit FileBytes(FileState state) : state_(std::move(state)) {}
 
-  std::string path_;
+  FileState state_;
   std::span<const std::byte> bytes_;
   std::unique_ptr<const std::byte, Unmap> mapping_;  // of a file with content
   std::vector<std::uint8_t> decompressed_;           // of gzip

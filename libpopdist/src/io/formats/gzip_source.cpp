@@ -35,13 +35,14 @@ pop::Status cannot(const std::string& verb, const std::string& path, int error_n
 }  // namespace
 
 pop::Result<GzipSource> GzipSource::open(const std::string& path) {
-  pop::sys::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  pop::sys::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe would wait
   if (!file.valid()) return cannot("open", path, errno);
+  POP_ASSIGN_OR_RETURN(FileState state, FileState::of(file.get(), path));
   std::unique_ptr<std::uint8_t[]> buffer(new (std::nothrow) std::uint8_t[kBufferBytes]);
   Stream stream(new (std::nothrow) z_stream{});
   if (!buffer || !stream || inflateInit2(stream.get(), kGzipWindowBits) != Z_OK)
     return cannot("read", path, ENOMEM);
-  return GzipSource(path, std::move(file), std::move(buffer), std::move(stream));
+  return GzipSource(std::move(state), std::move(file), std::move(buffer), std::move(stream));
 }
 
 pop::Result<std::size_t> GzipSource::read(std::span<std::uint8_t> into) {
@@ -55,7 +56,7 @@ pop::Result<std::size_t> GzipSource::read(std::span<std::uint8_t> into) {
 
 pop::Status GzipSource::endStatus() const {
   if (place_ != Place::kAtCutEnd) return {};
-  return {pop::Code::kDataLoss, pop::inQuotes(path_) + " is truncated: its gzip stream has no end"};
+  return {pop::Code::kDataLoss, pop::inQuotes(state_.path) + " is truncated: its gzip stream has no end"};
 }
 
 pop::Result<std::size_t> GzipSource::readSome(std::span<std::uint8_t> into) {
@@ -73,6 +74,8 @@ pop::Status GzipSource::recognise() {
     place_ = Place::kInMember;
   } else {
     // Data after the last member that is no member is ignored, as gzip does.
+    is_followed_ = place_ == Place::kAfterMember &&
+                   std::any_of(ahead.begin(), ahead.end(), [](std::uint8_t byte) { return byte != 0; });
     place_ = place_ == Place::kStart ? Place::kInPlainFile : Place::kAtEnd;
   }
   return {};
@@ -106,10 +109,10 @@ pop::Result<std::size_t> GzipSource::inflateSome(std::span<std::uint8_t> into) {
       place_ = Place::kAtCutEnd;
       break;
     case Z_MEM_ERROR:
-      return cannot("decompress", path_, ENOMEM);
+      return cannot("decompress", state_.path, ENOMEM);
     default:
       return pop::Status(pop::Code::kDataLoss,
-                         pop::inQuotes(path_) + " holds corrupt gzip data" +
+                         pop::inQuotes(state_.path) + " holds corrupt gzip data" +
                              (stream_->msg == nullptr ? "" : ": " + std::string(stream_->msg)));
   }
   return room - stream_->avail_out;
@@ -132,7 +135,7 @@ pop::Result<std::size_t> GzipSource::readFile(std::span<std::uint8_t> into) {
   while (true) {
     const ssize_t got = ::read(file_.get(), into.data(), into.size());
     if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno != EINTR) return cannot("read", path_, errno);
+    if (errno != EINTR) return cannot("read", state_.path, errno);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "common/sys/fd.h"
 #include "libpopdist/src/io/formats/byte_source.h"
+#include "libpopdist/src/io/formats/file_state.h"
 
 namespace popdist::io {
 
@@ -18,9 +19,14 @@ class GzipSource final : public ByteSource {
  public:
   static pop::Result<GzipSource> open(const std::string& path);
 
-  const std::string& name() const override { return path_; }
+  const std::string& name() const override { return state_.path; }
+  const FileState& state() const { return state_; }
   pop::Result<std::size_t> read(std::span<std::uint8_t> into) override;
   pop::Status endStatus() const override;
+
+  /// At the end: bytes that are neither gzip nor zeros lie behind what was read, as behind a file that was
+  /// made of several and one of them is damaged. gzip ignores them.
+  bool isFollowed() const { return is_followed_; }
 
  private:
   // A gzip file is one member or several, one after the other.
@@ -33,8 +39,8 @@ class GzipSource final : public ByteSource {
   };
   using Stream = std::unique_ptr<z_stream, End>;  // zlib wants it to stay where it is
 
-  GzipSource(std::string path, pop::sys::Fd file, std::unique_ptr<std::uint8_t[]> buffer, Stream stream)
-      : path_(std::move(path)),
+  GzipSource(FileState state, pop::sys::Fd file, std::unique_ptr<std::uint8_t[]> buffer, Stream stream)
+      : state_(std::move(state)),
         file_(std::move(file)),
         buffer_(std::move(buffer)),
         stream_(std::move(stream)) {}
@@ -55,11 +61,12 @@ class GzipSource final : public ByteSource {
   /// 0 at the file's end.
   pop::Result<std::size_t> readFile(std::span<std::uint8_t> into);
 
-  std::string path_;
+  FileState state_;
   pop::sys::Fd file_;
   std::unique_ptr<std::uint8_t[]> buffer_;
   Stream stream_;  // next_in and avail_in are what is unread of the buffer, of a plain file too
   Place place_ = Place::kStart;
+  bool is_followed_ = false;
 };
 
 }  // namespace popdist::io

@@ -42,7 +42,7 @@ bool isNamed(const pop::sys::Fd& file, const std::string& path) {
 /// An empty file that no other writer has. It is locked for as long as the descriptor lives.
 pop::Result<pop::sys::Fd> createLocked(const std::string& partial) {
   while (true) {
-    pop::sys::Fd file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+    pop::sys::Fd file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666));
     if (!file.valid()) return cannot("create", partial);
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK) return cannot("lock", partial);

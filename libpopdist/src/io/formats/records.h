@@ -47,6 +47,7 @@ class RecordFile {
   RecordFile& operator=(RecordFile&&) = default;
 
   const RecordsHeader& header() const { return header_; }
+  const FileState& state() const { return file_.state(); }
   /// All tensors of element `index` (< elements), one after the other.
   const std::byte* record(std::uint64_t index) const { return records_ + index * record_bytes_; }
 

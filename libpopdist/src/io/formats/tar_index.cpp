@@ -92,3 +92,9 @@ std::string TarIndex::extensionsOf(std::uint64_t element) const {
 }
 
 }  // namespace popdist::io
+std::vector<FileState> TarIndex::archives() const {
+  std::vector<FileState> states;
+  for (const FileBytes& archive : archives_) states.push_back(archive.state());
+  return states;
+}
+

@@ -25,6 +25,7 @@ class TarIndex {
   static pop::Result<TarIndex> open(const std::vector<std::string>& paths);
 
   std::uint64_t size() const { return elements_.size(); }
+  std::vector<FileState> archives() const;
 
   std::string_view key(std::uint64_t element) const { return elements_[element].key; }
   /// Nothing: the element has no such file.

@@ -88,6 +88,12 @@ pop::Result<std::span<const std::byte>> TfRecords::record(std::uint64_t index) c
   return pop::Status(pop::Code::kDataLoss, placeOf(index) + " is damaged: its data has another checksum");
 }
 
+std::vector<FileState> TfRecords::files() const {
+  std::vector<FileState> states;
+  for (const File& file : files_) states.push_back(file.bytes.state());
+  return states;
+}
+
 std::string TfRecords::placeOf(std::uint64_t index) const {
   const File& file = fileOf(index);
   return place(file.bytes.path(), index - file.first, starts_[index]);

@@ -22,6 +22,7 @@ class TfRecords {
   static pop::Result<TfRecords> open(const std::vector<std::string>& paths);
 
   std::uint64_t size() const { return starts_.size(); }
+  std::vector<FileState> files() const;
 
   /// The data of record `index` (< size()). kDataLoss: it has another checksum.
   pop::Result<std::span<const std::byte>> record(std::uint64_t index) const;

@@ -11,7 +11,9 @@
 #include <thread>
 
 #include "tests/testing/temp_dir.h"
+#include "tests/unit/libpopdist/io/data_files.h"
 #include "tests/unit/libpopdist/io/datasets.h"
+#include "tests/unit/libpopdist/io/idx_files.h"
 
 namespace popdist::io {
 namespace {
@@ -163,6 +165,79 @@ TEST(CacheFile, OfAnotherFileIsRefused) {
   writeRecords(counting(4), dir / "a");
   writeRecords(counting(4).shuffle(3), dir / "b");
   expectRefused(Dataset::records(dir / "a"), Dataset::records(dir / "b"), (dir / "b").string());
+}
+
+/// Overwritten in place, with as many bytes.
+void overwrite(const std::filesystem::path& path) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekg(-1, std::ios::end);
+  const char last = static_cast<char>(file.get());
+  file.seekp(-1, std::ios::end);
+  file.put(static_cast<char>(last ^ 1));
+}
+
+/// `open` makes the dataset of the files `name`0 and `name`1 in a directory; each change of one of them is
+/// told, and so is another file of its name.
+void expectChangesFound(const std::string& content,
+                        const std::function<Dataset(const std::vector<std::filesystem::path>&)>& open) {
+  const TempDir dir;
+  const std::vector<std::filesystem::path> paths{dir / "0", dir / "1"};
+  for (const auto& path : paths) testing::writeText(path, content);
+  const auto readCached = [&](const std::string& cache) {
+    const Dataset dataset = open(paths).cache(dir / cache);
+    Tensors element(dataset.spec());
+    return dataset.read(0, 0, element);
+  };
+  EXPECT_TRUE(readCached("a"));
+  EXPECT_TRUE(readCached("a")) << "of what has not changed";
+  std::filesystem::copy(paths[1], dir / "new");
+  std::filesystem::last_write_time(dir / "new", std::filesystem::last_write_time(paths[1]));
+  std::filesystem::rename(dir / "new", paths[1]);
+  expectError([&] { readCached("a"); }, ErrorCode::kFailedPrecondition, (dir / "a").string());
+  EXPECT_TRUE(readCached("b"));
+  overwrite(paths[1]);
+  expectError([&] { readCached("b"); }, ErrorCode::kFailedPrecondition, (dir / "b").string());
+}
+
+TEST(CacheFile, OfAFileThatHasChangedIsRefused) {
+  const Spec spec{{"x", Type::kUint8, {2}}};
+  using Paths = std::vector<std::filesystem::path>;
+  const testing::Bytes idx = testing::idxFile({2});
+  expectChangesFound(std::string(idx.begin(), idx.end()), [](const Paths& paths) {
+    return Dataset::idx({{"x", paths[0]}, {"y", paths[1]}});
+  });
+  expectChangesFound(testing::npyFile(testing::npyDictionary("|u1", "(2,)"), "ab"), [](const Paths& paths) {
+    return Dataset::npy({{"x", paths[0]}, {"y", paths[1]}});
+  });
+  expectChangesFound("a\n1\n2", [](const Paths& paths) {
+    return Dataset::csv(paths[1], {.tensors = {{"x", {"a"}}}});
+  });
+  expectChangesFound(testing::tfRecord("ab") + testing::tfRecord("cd"),
+                     [&](const Paths& paths) { return Dataset::tfRecords(paths, spec); });
+  expectChangesFound(testing::tarFile("0.x", "ab") + testing::tarEnd(),
+                     [&](const Paths& paths) { return Dataset::tar(paths, spec); });
+  expectChangesFound("", [&](const Paths& paths) {
+    if (std::filesystem::is_empty(paths[1])) writeRecords(counting(3), paths[1]);
+    return Dataset::records(paths[1]);
+  });
+}
+
+TEST(CacheFile, OfALongListOfFilesTellsTheirChanges) {
+  const TempDir dir;
+  std::vector<std::filesystem::path> paths;
+  for (int i = 0; i < 40; ++i) {
+    paths.push_back(dir / (std::to_string(i) + ".tar"));
+    testing::writeText(paths.back(), testing::tarFile("0.x", "ab") + testing::tarEnd());
+  }
+  const auto readCached = [&] {
+    const Dataset dataset = Dataset::tar(paths, {{"x", Type::kUint8, {2}}}).cache(dir.path());
+    Tensors element(dataset.spec());
+    return dataset.read(0, 0, element);
+  };
+  EXPECT_TRUE(readCached());
+  EXPECT_TRUE(readCached());
+  overwrite(paths[33]);
+  expectError(readCached, ErrorCode::kFailedPrecondition, "40 files");
 }
 
 TEST(CacheFile, ThatDoesNotSayWhatItHoldsIsRefused) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <functional>
 
@@ -100,7 +101,15 @@ TEST_F(IdxDatasetTest, MissingFile) {
 TEST_F(IdxDatasetTest, DirectoryInsteadOfFile) {
   std::filesystem::remove(images_);
   std::filesystem::create_directory(images_);
-  expectError(ErrorCode::kInvalidArgument, images_, "Is a directory");
+  expectError(ErrorCode::kInvalidArgument, images_, "is a directory");
+}
+
+TEST_F(IdxDatasetTest, WhatIsNoRegularFileIsRefusedAtOnce) {
+  images_ = dir_ / "pipe";
+  ASSERT_EQ(::mkfifo(images_.c_str(), 0600), 0);
+  expectError(ErrorCode::kInvalidArgument, images_, "no regular file but a pipe");
+  images_ = "/dev/zero";
+  expectError(ErrorCode::kInvalidArgument, images_, "a device");
 }
 
 TEST_F(IdxDatasetTest, PathThatLeadsToNoFile) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/io/formats/file_state.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "common/base/text.h"
+
+namespace popdist::io {
+
+pop::Result<FileState> FileState::of(int file, const std::string& path) {
+  constexpr std::int64_t kNsPerS = 1'000'000'000;
+  struct stat found {};
+  if (::fstat(file, &found) != 0) return pop::errnoStatus("cannot look at " + pop::inQuotes(path), errno);
+  if (!S_ISREG(found.st_mode)) {
+    return pop::invalidArgument(
+        pop::inQuotes(path) +
+        (S_ISDIR(found.st_mode)
+             ? " is a directory, expected a file"
+             : " is no regular file but a pipe, a socket or a device, which can be read only once"));
+  }
+  return FileState{path, static_cast<std::uint64_t>(found.st_size), found.st_ino,
+                   found.st_ctim.tv_sec * kNsPerS + found.st_ctim.tv_nsec};
+}
+
+}  // namespace popdist::io

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which file was read, and in which state: another one of its name has another state.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/status.h"
+
+namespace popdist::io {
+
+struct FileState {
+  std::string path;
+  std::uint64_t bytes = 0;
+  std::uint64_t inode = 0;
+  std::int64_t changed_ns = 0;  ///< since 1970: by a write, or by a new name or owner
+
+  /// Of an open file.
+  static pop::Result<FileState> of(int file, const std::string& path);
+};
+
+}  // namespace popdist::io
