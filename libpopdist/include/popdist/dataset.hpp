@@ -138,7 +138,9 @@ class Dataset {
   static Dataset tfExamples(const std::vector<std::filesystem::path>& files, Spec features);
 
   /// tar archives as WebDataset has them (ustar, pax, GNU's long names): files whose names are the same up to
-  /// the first dot follow each other and are one element, see TarElement. Without `decode` each tensor of
+  /// the first dot follow each other and are one element, see TarElement. A link is the file of the archive
+  /// that it leads to; one that leads to none is kInvalidArgument. Directories, files without a dot, hidden
+  /// ones and those in a directory such as __meta__ are passed over. Without `decode` each tensor of
   /// `element` is the content of the file whose extension (in lower case) is its name, exactly its bytes:
   /// shapes are static, so files whose sizes differ need a function that makes them the same.
   static Dataset tar(const std::vector<std::filesystem::path>& archives, Spec element,

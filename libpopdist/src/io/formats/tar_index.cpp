@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "libpopdist/src/io/formats/tar_links.h"
 #include "libpopdist/src/io/formats/tar_members.h"
 
 namespace popdist::io {
@@ -28,19 +29,34 @@ pop::Status TarIndex::add(FileBytes archive) {
   const auto number = static_cast<std::uint32_t>(archives_.size());
   archives_.push_back(std::move(archive));
   TarMembers members(archives_.back().bytes(), archives_.back().path());
-  while (true) {
+  std::optional<TarLinks> links;  // once one is met
+  for (std::size_t at = 0;; ++at) {
     POP_ASSIGN_OR_RETURN(const std::optional<TarMember> member, members.next());
     if (!member) return {};
-    POP_RETURN_IF_ERROR(addFile(member->name, member->content, number));
+    if (!isOfElement(member->name)) continue;
+    if (member->kind == TarMember::Kind::kFile) {
+      POP_RETURN_IF_ERROR(addFile(member->name, member->content, number));
+      continue;
+    }
+    if (!links) {
+      POP_ASSIGN_OR_RETURN(links, TarLinks::of(archives_.back()));
+    }
+    POP_ASSIGN_OR_RETURN(const auto content, links->contentOf(*member, at));
+    if (content) POP_RETURN_IF_ERROR(addFile(member->name, *content, number));
   }
+}
+
+bool TarIndex::isOfElement(std::string_view name) {
+  const std::string_view first = name.substr(0, name.find('/'));
+  if (first.size() >= 4 && first.starts_with("__") && first.ends_with("__")) return false;
+  const std::size_t last_part = name.rfind('/') + 1;  // 0 if there is none
+  const std::size_t dot = name.find('.', last_part);
+  return dot != std::string_view::npos && dot != last_part;
 }
 
 pop::Status TarIndex::addFile(std::string_view name, std::span<const std::byte> content,
                               std::uint32_t archive) {
-  const std::size_t last_part = name.rfind('/') + 1;  // 0 if there is none
-  const std::size_t dot = name.find('.', last_part);
-  if (dot == std::string_view::npos || dot == last_part || name.substr(last_part).starts_with("__"))
-    return {};
+  const std::size_t dot = name.find('.', name.rfind('/') + 1);
   const std::string_view key = name.substr(0, dot);
   const std::string extension = pop::lowerCase(name.substr(dot + 1));
   const bool is_new = elements_.empty() || elements_.back().archive != archive || elements_.back().key != key;
@@ -80,6 +96,12 @@ std::optional<std::span<const std::byte>> TarIndex::file(std::uint64_t element,
   return std::nullopt;
 }
 
+std::vector<FileState> TarIndex::archives() const {
+  std::vector<FileState> states;
+  for (const FileBytes& archive : archives_) states.push_back(archive.state());
+  return states;
+}
+
 std::string TarIndex::placeOf(std::uint64_t element) const {
   return pop::inQuotes(archives_[elements_[element].archive].path()) + ", element " +
          pop::inQuotes(elements_[element].key);
@@ -92,9 +114,3 @@ std::string TarIndex::extensionsOf(std::uint64_t element) const {
 }
 
 }  // namespace popdist::io
-std::vector<FileState> TarIndex::archives() const {
-  std::vector<FileState> states;
-  for (const FileBytes& archive : archives_) states.push_back(archive.state());
-  return states;
-}
-

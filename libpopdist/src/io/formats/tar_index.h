@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements in tar archives, as WebDataset has them: files that follow each other and whose names are the same
-// up to the first dot of their last part.
+// up to the first dot of their last part. A link is the file that it leads to.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ namespace popdist::io {
 /// Of several archives. Memory: 24 bytes a file, and some 60 an element, for its key.
 class TarIndex {
  public:
-  /// Passes over files without a dot, or of a key that begins with "__" (WebDataset's own). kInvalidArgument:
-  /// not of this format, no archives, or two files of one name in an element; kDataLoss: an archive is
-  /// damaged or cut.
+  /// Passes over directories and over files without a dot, or hidden, or in directories such as __meta__
+  /// (WebDataset's own). kInvalidArgument: not of this format, no archives, two files of one name in an
+  /// element, or a link or device that leads to no file; kDataLoss: an archive is damaged or cut.
   static pop::Result<TarIndex> open(const std::vector<std::string>& paths);
 
   std::uint64_t size() const { return elements_.size(); }
@@ -49,6 +49,7 @@ class TarIndex {
 
   pop::Status add(FileBytes archive);
   pop::Status addFile(std::string_view name, std::span<const std::byte> content, std::uint32_t archive);
+  static bool isOfElement(std::string_view name);
   std::uint32_t numberOf(std::string_view extension);
   std::span<const File> filesOf(std::uint64_t element) const;
 

@@ -56,6 +56,8 @@ class Header {
     return before.empty() ? std::string(own) : std::string(before) + '/' + std::string(own);
   }
 
+  std::string target() const { return std::string(upToZero(text_.substr(157, 100))); }
+
  private:
   static std::string_view upToZero(std::string_view field) { return field.substr(0, field.find('\0')); }
 
@@ -85,8 +87,37 @@ std::optional<Number> wholeNumber(std::string_view text) {
   return value;
 }
 
-bool isRegularFile(char kind) {
-  return kind == '0' || kind == '\0' || kind == '7';
+/// Headers that are about the next member, or about all.
+bool announces(char kind) {
+  return kind == 'L' || kind == 'K' || kind == 'x' || kind == 'X' || kind == 'g';
+}
+
+/// Labels of the archive, and Solaris's lists of rights.
+bool isNoMember(char kind) {
+  return kind == 'V' || kind == 'A' || kind == 'E' || kind == 'I';
+}
+
+TarMember::Kind kindOf(char kind) {
+  switch (kind) {
+    case '1':
+      return TarMember::Kind::kHardLink;
+    case '2':
+      return TarMember::Kind::kSymbolicLink;
+    case '3':
+    case '4':
+    case '6':
+      return TarMember::Kind::kDevice;
+    case '5':
+    case 'D':
+      return TarMember::Kind::kDirectory;
+    default:
+      return TarMember::Kind::kFile;  // POSIX says so of kinds that nobody knows
+  }
+}
+
+/// Links and devices may say a size but have no content.
+bool hasContent(char kind) {
+  return kind == 'D' || kindOf(kind) == TarMember::Kind::kFile;
 }
 
 }  // namespace
@@ -98,6 +129,7 @@ pop::Result<std::optional<TarMember>> TarMembers::next() {
     if (bytes_.size() - at_ < kBlockBytes) return cut("its end, a block of zeros, is missing");
     const Header header(bytes_.subspan(at_, kBlockBytes));
     if (header.isZero()) {
+      if (announced.isAnything()) return damaged("is the archive's end, and a member was announced before");
       POP_RETURN_IF_ERROR(checkEnd());
       return std::optional<TarMember>();
     }
@@ -108,24 +140,35 @@ pop::Result<std::optional<TarMember>> TarMembers::next() {
     }
     at_ += kBlockBytes;
     const char kind = header.kind();
-    if (kind == 'S') return damaged("is of a sparse file: make the archive without --sparse");
-    // Links and devices may say a size but have no content.
-    const bool has_content = isRegularFile(kind) || (kind >= 'A' && kind <= 'z');
-    const std::uint64_t bytes = isRegularFile(kind) && announced.size ? *announced.size : *size;
-    POP_ASSIGN_OR_RETURN(const auto content, takeContent(has_content ? bytes : 0));
-    if (kind == 'L' || kind == 'x') {
-      if (content.size() > kMostNameBytes) return damaged("announces a name of more than 1 MiB");
-      if (kind == 'x')
-        POP_RETURN_IF_ERROR(readPax(content, announced));
-      else
-        announced.name = charactersOf(content).substr(0, charactersOf(content).find('\0'));
-    } else if (isRegularFile(kind)) {
-      return std::optional<TarMember>(
-          TarMember{announced.name.empty() ? header.name() : std::move(announced.name), content});
-    } else if (kind != 'K' && kind != 'g') {
-      announced = {};  // it was about this one, which nobody wants
+    std::string name = announced.name.empty() ? header.name() : announced.name;
+    if (kind == 'S')
+      return damaged("is of the sparse file " + pop::inQuotes(name) + ": make the archive without --sparse");
+    if (kind == 'M' || kind == 'N')
+      return damaged("is of a part of " + pop::inQuotes(name) + ": make the archive in one volume");
+    const std::uint64_t bytes = !announces(kind) && announced.size ? *announced.size : *size;
+    POP_ASSIGN_OR_RETURN(const auto content, takeContent(hasContent(kind) ? bytes : 0));
+    if (announces(kind)) {
+      POP_RETURN_IF_ERROR(readAnnounced(kind, content, announced));
+    } else if (!isNoMember(kind)) {
+      std::string target = announced.target.empty() ? header.target() : std::move(announced.target);
+      const bool is_old_directory = name.ends_with('/') && kindOf(kind) == TarMember::Kind::kFile;
+      return std::optional<TarMember>({is_old_directory ? TarMember::Kind::kDirectory : kindOf(kind),
+                                       std::move(name), content, std::move(target)});
     }
   }
+}
+
+pop::Status TarMembers::readAnnounced(char kind, std::span<const std::byte> content,
+                                      Announced& announced) const {
+  if (content.size() > kMostNameBytes) return damaged("announces a name of more than 1 MiB");
+  const std::string_view text = charactersOf(content);
+  if (kind == 'L') announced.name = text.substr(0, text.find('\0'));
+  if (kind == 'K') announced.target = text.substr(0, text.find('\0'));
+  if (kind == 'x' || kind == 'X') return readPax(content, announced);
+  if (kind != 'g') return {};
+  Announced of_all;
+  POP_RETURN_IF_ERROR(readPax(content, of_all));
+  return of_all.isAnything() ? damaged("gives all members one name, target or size") : pop::Status();
 }
 
 /// After the end comes what fills up tar's last write: zeros, or with old programs anything. Further members
@@ -175,6 +218,7 @@ pop::Status TarMembers::readPax(std::span<const std::byte> records, Announced& a
     if (key.starts_with("GNU.sparse."))
       return damaged("is of a sparse file: make the archive without --sparse");
     if (key == "path") announced.name = value;
+    if (key == "linkpath") announced.target = value;
     if (key == "size") {
       announced.size = wholeNumber<std::uint64_t>(value);
       if (!announced.size) return damaged("has a size that is no number");

@@ -13,31 +13,40 @@
 namespace popdist::io {
 
 struct TarMember {
+  enum class Kind : std::uint8_t { kFile, kHardLink, kSymbolicLink, kDirectory, kDevice };
+
+  Kind kind = Kind::kFile;
   std::string name;
-  std::span<const std::byte> content;
+  std::span<const std::byte> content;  // of a file
+  std::string target = {};             // of a link, as it is written
 };
 
-/// Goes from one regular file to the next; directories, links and devices are passed over.
+/// Goes from one member to the next: whatever an archive has under a name is told.
 class TarMembers {
  public:
   /// `archive` is the file's name, for messages.
   TarMembers(std::span<const std::byte> bytes, std::string archive)
       : bytes_(bytes), archive_(std::move(archive)) {}
 
-  /// Nothing: the archive's end. kInvalidArgument: not of this format, or a sparse file; kDataLoss: a header
-  /// is damaged, or the archive is cut.
+  /// Nothing: the archive's end. kInvalidArgument: not of this format; kDataLoss: a header is damaged, the
+  /// archive is cut, or holds a file in pieces (sparse, or of several volumes).
   pop::Result<std::optional<TarMember>> next();
 
  private:
   /// What headers before the one of a file say about it.
   struct Announced {
     std::string name;
+    std::string target;
     std::optional<std::uint64_t> size;
+
+    bool isAnything() const { return !name.empty() || !target.empty() || size; }
   };
 
   pop::Status damaged(const std::string& why) const;
   pop::Status cut(const std::string& why) const;
   pop::Status checkEnd() const;
+  /// What the header of kind `kind` says about the next member, or about all.
+  pop::Status readAnnounced(char kind, std::span<const std::byte> content, Announced& announced) const;
   pop::Result<std::span<const std::byte>> takeContent(std::uint64_t bytes);
   pop::Status readPax(std::span<const std::byte> records, Announced& announced) const;
 

@@ -106,6 +106,11 @@ inline std::string tarFile(std::string_view name, std::string_view content, char
   return bytes;
 }
 
+/// `kind` is '1' (hard) or '2' (symbolic).
+inline std::string tarLink(std::string_view name, std::string_view target, char kind) {
+  return withTarChecksum(tarHeader(name, 0, kind).replace(157, target.size(), target));
+}
+
 inline std::string tarEnd() {
   return std::string(1024, '\0');
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dataset::tar: what it reads, and what it says about archives it refuses.
 #include <cstdlib>
+#include <fstream>
 #include <string>
 
 #include "tests/testing/temp_dir.h"
@@ -16,6 +17,7 @@ using testing::expectError;
 using testing::tarEnd;
 using testing::tarFile;
 using testing::tarHeader;
+using testing::tarLink;
 using testing::withTarChecksum;
 using testing::writeText;
 
@@ -81,10 +83,69 @@ TEST_F(TarDataset, AFunctionDecodesFilesOfAnySize) {
 }
 
 TEST_F(TarDataset, PassesOverWhatIsNoFileOfAnElement) {
-  EXPECT_EQ(contents(tarFile("d", "", '5') + tarFile("d/README", "?") + tarFile("d/.hidden.txt", "?") +
-                     tarFile("__key__.txt", "?") + tarFile("0.txt", "zero") + tarFile("0.lnk", "", '2') +
-                     tarFile("d.d/1.txt", "one") + tarEnd() + "what comes behind the end"),
-            (Seen{"0=zero", "d.d/1=one"}));
+  EXPECT_EQ(
+      contents(tarFile("d", "", '5') + tarFile("d/README", "?") + tarFile("d/.hidden.txt", "?") +
+               tarFile("__meta__/k.txt", "?") + tarFile("train-1.0", "", '5') + tarFile("old.d/", "") +
+               tarFile("label", "?", 'V') + tarFile("0.txt", "zero") + tarLink("v.d", "train-1.0", '2') +
+               tarFile("d.d/1.txt", "one") + tarEnd() + "what comes behind the end"),
+      (Seen{"0=zero", "d.d/1=one"}));
+}
+
+TEST_F(TarDataset, TakesWhatOtherReadersTake) {
+  EXPECT_EQ(contents(tarFile("__a.txt", "a") + tarFile("__b__.txt", "b") + tarFile("d/__c/c.txt", "c") +
+                     tarFile("e.txt", "e", '7') + tarFile("f.txt", "f", '?') + tarEnd()),
+            (Seen{"__a=a", "__b__=b", "d/__c/c=c", "e=e", "f=f"}));
+}
+
+TEST_F(TarDataset, ReadsThroughLinks) {
+  const std::string zero = tarFile("./d/0.txt", "zero");
+  EXPECT_EQ(contents(zero + tarLink("1.txt", "./d/0.txt", '1') + tarLink("e/2.txt", "../d/./0.txt", '2') +
+                     tarLink("e/3.txt", "2.txt", '2') + tarLink("4.txt", "e/3.txt", '1') + tarEnd()),
+            (Seen{"./d/0=zero", "1=zero", "e/2=zero", "e/3=zero", "4=zero"}));
+  EXPECT_EQ(contents(tarLink("1.txt", "blob", '2') + tarLink("2.txt", "blob", '1') + tarFile("blob", "late") +
+                     tarEnd()),
+            (Seen{"1=late", "2=late"}));
+  EXPECT_EQ(contents(tarFile("blob", "a") + tarLink("1.txt", "blob", '1') + tarLink("2.txt", "blob", '2') +
+                     tarFile("blob", "b") + tarEnd()),
+            (Seen{"1=a", "2=b"}))
+      << "as tar extracts them";
+  const std::string target(90, 't');
+  EXPECT_EQ(contents(tarFile("././@LongLink", target + '\0', 'L') + tarFile("ttt", "long") +
+                     tarFile("././@LongLink", target + '\0', 'K') + tarLink("1.txt", "ttt", '1') +
+                     tarFile("x", "103 linkpath=" + target.substr(1) + "\n", 'x') +
+                     tarLink("2.txt", "ttt", '1') + tarFile(target.substr(1), "pax") + tarEnd()),
+            (Seen{"1=long", "2=pax"}));
+}
+
+TEST_F(TarDataset, RefusesLinksThatLeadToNoFile) {
+  const auto refuse = [&](const std::string& members, const std::string& cause) {
+    expectRefused(tarFile("0.img", "abcd") + members + tarEnd(), ErrorCode::kInvalidArgument, cause);
+  };
+  for (const char kind : {'1', '2'}) {
+    refuse(tarLink("1.img", "2.img", kind), "'1.img' is a link to '2.img', and the archive has no '2.img'");
+    refuse(tarLink("1.img", "", kind), "'1.img' is a link to ''");
+    refuse(tarLink("1.img", "1.img", kind), "'1.img' is a link to '1.img'");
+    refuse(tarFile("pipe", "", '6') + tarLink("1.img", "pipe", kind), "'1.img' is a link to 'pipe'");
+    refuse(tarLink("1.img", "/d/0.img", kind), "has no '/d/0.img'");
+    refuse(tarLink("1.img", "../0.img", kind), "has no '../0.img'");
+  }
+  refuse(tarLink("1.img", "2.img", '2') + tarLink("2.img", "1.img", '2'), "in a circle");
+  refuse(tarFile("1.img", "", '6'), "'1.img' is no file");
+  writeText(path_, tarFile("0.txt", "a") + tarEnd());
+  writeText(dir_ / "b.tar", tarLink("1.txt", "0.txt", '1') + tarEnd());
+  expectError([&] { contentsOf({path_, dir_ / "b.tar"}); }, ErrorCode::kInvalidArgument, "b.tar");
+}
+
+TEST_F(TarDataset, ReadsLinksThatTarWrites) {
+  writeText(dir_ / "0.txt", "zero");
+  std::filesystem::create_hard_link(dir_ / "0.txt", dir_ / "1.txt");
+  std::filesystem::create_symlink("1.txt", dir_ / "2.txt");
+  for (const std::string format : {"ustar", "pax", "gnu", "v7"}) {
+    const std::string command = "cd " + dir_.path() + " && tar --sort=name --format=" + format +
+                                " -cf data.tar ./0.txt ./1.txt ./2.txt";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    EXPECT_EQ(contentsOf({path_}), (Seen{"./0=zero", "./1=zero", "./2=zero"})) << format;
+  }
 }
 
 TEST_F(TarDataset, RefusesAnArchiveWithAHole) {
@@ -165,6 +226,13 @@ TEST_F(TarDataset, NamesDamage) {
   std::string damaged = file + file + tarEnd();
   damaged[1024] ^= 1;
   expectRefused(damaged, ErrorCode::kDataLoss, "the header at byte 1024 has another checksum");
+  expectRefused(file + tarFile("x", "12 path=1.x\n", 'x') + tarEnd(), ErrorCode::kDataLoss, "announced");
+  expectRefused(tarFile("g", "12 path=1.x\n", 'g') + file + tarEnd(), ErrorCode::kDataLoss, "all members");
+  expectRefused(file + tarFile("1.img", "cd", 'M') + tarEnd(), ErrorCode::kDataLoss, "a part of '1.img'");
+  const std::string whole = file + tarEnd();
+  testing::writeGzip(path_, testing::Bytes(whole.begin(), whole.end()));
+  std::ofstream(path_, std::ios::app) << "\x1f\x8c and what was another member";
+  expectError([&] { Dataset::tar({path_}, kElement); }, ErrorCode::kDataLoss, path_.string());
 }
 
 TEST_F(TarDataset, RefusesSizesBeyondTheFile) {
