@@ -88,6 +88,11 @@ class RangeOf final : public Step {
     return true;
   }
 
+  void finish(const Pass& pass) const override {
+    const Extent all = below().extent();
+    if (all && *all - std::min(*all, skipped_) <= elements_) below().finish(pass);
+  }
+
   std::string ownDescription() const override {
     return (skipped_ == 0 ? "" : ".skip(" + std::to_string(skipped_) + ')') +
            (elements_ == kEndless ? "" : ".take(" + std::to_string(elements_) + ')');
@@ -133,8 +138,15 @@ class Repeated final : public Step {
       all = below().extent();
       if (!all) return false;  // cancelled
     }
-    if (*all == 0 || index / *all >= times_) return false;
-    return below().read(pass.ofEpoch(firstEpoch(pass) + index / *all), index % *all, row);
+    if (*all == 0) return false;
+    const std::uint64_t number = index / *all;
+    if (isSequence()) finishBefore(pass, number);
+    if (number >= times_) return false;
+    return below().read(pass.ofEpoch(firstEpoch(pass) + number), index % *all, row);
+  }
+
+  void finish(const Pass& pass) const override {
+    if (times_ != kEndless) below().finish(pass.ofEpoch(firstEpoch(pass) + times_ - 1));
   }
 
   std::string ownDescription() const override {
@@ -151,7 +163,13 @@ class Repeated final : public Step {
     return times_ == kEndless ? pass.epoch : pass.epoch * times_;
   }
 
+  void finishBefore(const Pass& pass, std::uint64_t number) const {
+    if (number == latest_ + 1) below().finish(pass.ofEpoch(firstEpoch(pass) + latest_));
+    latest_ = number;
+  }
+
   std::uint64_t times_;
+  mutable std::uint64_t latest_ = 0;  // pass of a sequence, which one thread reads at a time
 };
 
 class Dealt final : public Step {
@@ -183,7 +201,10 @@ class Dealt final : public Step {
   bool read(const Pass& pass, std::uint64_t index, Row row) const override {
     const std::uint64_t step = index / local_;
     const Extent known = below().extent();
-    if (known && step >= steps(*known)) return false;
+    if (known && step >= steps(*known)) {
+      if (step == steps(*known)) below().finish(pass);
+      return false;
+    }
     if (whole_) return readWhole(pass, step, index % local_, row);
     if (below().read(pass, step * replicas_ + first_ + index % local_, row)) return true;
     const Extent all = below().extent();  // by now, if the pass has ended

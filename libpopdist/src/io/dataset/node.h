@@ -67,6 +67,10 @@ class Node {
   /// Writes element `index`. False: the pass has fewer, or it is cancelled. Lets through what functions of
   /// the user throw.
   virtual bool read(const Pass& pass, std::uint64_t index, Row row) const = 0;
+
+  /// The pass is over: a sequence looks whether it has as many elements as the passes before, though steps
+  /// above may have left out its last ones. Throws where it has not.
+  virtual void finish(const Pass& /*pass*/) const {}
 };
 
 /// The start of a pipeline whose elements are addressed: nothing is left out, any of them can be read.
@@ -100,6 +104,7 @@ class Step : public Node {
   bool isPadded() const override { return below_->isPadded(); }
   std::string description() const override { return below_->description() + ownDescription(); }
   std::string part() const override { return below_->part(); }
+  void finish(const Pass& pass) const override { below_->finish(pass); }
 
  protected:
   const Node& below() const { return *below_; }

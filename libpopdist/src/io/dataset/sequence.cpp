@@ -44,7 +44,10 @@ class Sequence final : public Node {
 
   bool read(const Pass& pass, std::uint64_t index, Row row) const override {
     const std::scoped_lock lock(mutex_);
-    if (known_ && index >= *known_) return finishPass(pass);
+    if (known_ && index >= *known_) {
+      walkToEnd(pass);
+      return false;
+    }
     if (!next_ || pass.epoch != epoch_ || index < position_) begin(pass.epoch);
     try {
       return walkTo(pass, index, row);
@@ -52,6 +55,11 @@ class Sequence final : public Node {
       next_ = nullptr;  // nobody knows which element it would give next
       throw;
     }
+  }
+
+  void finish(const Pass& pass) const override {
+    const std::scoped_lock lock(mutex_);
+    if (known_) walkToEnd(pass);
   }
 
  private:
@@ -83,13 +91,11 @@ class Sequence final : public Node {
     return false;
   }
 
-  /// A pass that is asked for more than there was may have more than it should.
-  bool finishPass(const Pass& pass) const {
-    if (next_ && pass.epoch == epoch_ && position_ == *known_) {
-      const ScratchRow extra(layout_);
-      advance(pass, extra.row());
+  void walkToEnd(const Pass& pass) const {
+    if (!next_ || pass.epoch != epoch_ || position_ > *known_) return;
+    const ScratchRow unused(layout_);
+    while (!pass.isCancelled() && advance(pass, unused.row())) {
     }
-    return false;
   }
 
   [[noreturn]] void failOfOtherLength(const std::string& elements) const {

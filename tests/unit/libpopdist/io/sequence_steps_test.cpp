@@ -3,6 +3,7 @@
 // once a pass has ended.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -112,22 +113,71 @@ TEST(SequenceSteps, BufferedShuffleKeepsWhatItKnowsOfBatches) {
   EXPECT_EQ(counting(10).batch(3).shuffleBuffered(2, 1).dropped(), 1U);
 }
 
-TEST(SequenceSteps, PassMustNotHaveFewerThanOneBefore) {
-  int pass = 0;
-  const Dataset dataset = Dataset::fromGenerator({{"x", Type::kFloat, {}}},
-                                                 [&pass](std::uint64_t) -> Generator {
-                                                   const int elements = pass++ == 0 ? 5 : 3;
-                                                   return [=, next = 0](TensorRefs element) mutable {
-                                                     element.get<float>("x")[0] = 0;
-                                                     return next++ < elements;
-                                                   };
-                                                 })
-                              .take(5)
-                              .repeat();
+/// Pass n, counted by how often a generator is started, has the n-th number of elements.
+Dataset ofLengths(std::vector<int> lengths) {
+  return Dataset::fromGenerator(CountingSource(0).spec(),
+                                [lengths = std::move(lengths), pass = std::size_t{0}](std::uint64_t) mutable {
+                                  const int elements = lengths[std::min(pass++, lengths.size() - 1)];
+                                  return [=, next = 0](TensorRefs element) mutable {
+                                    if (next == elements) return false;
+                                    CountingSource(0).read(static_cast<std::uint64_t>(next++), element);
+                                    return true;
+                                  };
+                                });
+}
+
+/// Reads on, beyond `elements` ones.
+void expectOtherLength(const Dataset& dataset, std::uint64_t elements, const std::string& said) {
   Tensors element(dataset.spec());
-  for (std::uint64_t i = 0; i < 8; ++i) EXPECT_TRUE(dataset.read(0, i, element));
-  expectError([&] { dataset.read(0, 8, element); }, ErrorCode::kFailedPrecondition,
-              "3 elements in epoch 1, and 5");
+  std::uint64_t read = 0;
+  const auto readOn = [&] {
+    while (read < 100 && dataset.read(0, read, element)) ++read;
+  };
+  expectError(readOn, ErrorCode::kFailedPrecondition, said);
+  EXPECT_EQ(read, elements);
+}
+
+TEST(SequenceSteps, PassMustNotHaveFewerThanOneBefore) {
+  expectOtherLength(ofLengths({5, 3}).take(5).repeat(), 8, "3 elements in epoch 1, and 5");
+  expectOtherLength(ofLengths({5, 3}).repeat(), 8, "3 elements in epoch 1, and 5");
+}
+
+TEST(SequenceSteps, PassMustNotHaveMoreThanOneBefore) {
+  const std::string more = "gave more elements in epoch 1, and 5";
+  expectOtherLength(ofLengths({5, 8}).repeat(), 10, more);
+  expectOtherLength(ofLengths({5, 8}).repeat(2), 10, more);
+  expectOtherLength(ofLengths({5, 6}).prefetch(2).repeat(3), 10, more);
+  expectOtherLength(ofLengths({5, 5, 6}).repeat(), 15, "more elements in epoch 2");
+  expectOtherLength(ofLengths({5, 8}).take(7).repeat(), 10, more);
+  expectOtherLength(ofLengths({5, 8}).skip(1).repeat(), 8, more);
+  expectOtherLength(ofLengths({5, 8}).shard(2, 1).repeat(), 4, more);
+  expectOtherLength(ofLengths({5, 8}).batch(2).repeat(), 4, more);
+  expectOtherLength(ofLengths({5, 8}).batch(2, Remainder::kPadWithWeights).repeat(), 5, more);
+  expectOtherLength(ofLengths({5, 8}).repeat().batch(2), 5, more);
+  expectOtherLength(ofLengths({5, 8}).repeat().shard(3, 1), 3, more);
+  expectOtherLength(ofLengths({5, 8}).map(CountingSource(0).spec(), [](auto, auto) {}).repeat(), 10, more);
+  expectOtherLength(ofLengths({5, 8}).forReplicas({.replicas = 2, .local_replicas = 2}).repeat(), 8, more);
+  expectOtherLength(ofLengths({5, 8}).shuffleBuffered(2).repeat(), 9, more);
+}
+
+TEST(SequenceSteps, PassesThatTakeAPartOfTheSameLengthMayGoOn) {
+  EXPECT_EQ(passOf(ofLengths({5, 8, 9}).take(4).repeat(3)).size(), 12U);
+  EXPECT_EQ(passOf(ofLengths({5, 8}).cache().repeat(3)).size(), 15U) << "it is read once";
+}
+
+TEST(SequenceSteps, AnInfeedTellsOfALongerPass) {
+  Infeed infeed(ofLengths({5, 8}).repeat());
+  const auto readOn = [&] {
+    for (int i = 0; i < 100; ++i) infeed.next();
+  };
+  expectError(readOn, ErrorCode::kFailedPrecondition, "gave more elements in epoch 1, and 5");
+  Infeed each(ofLengths({5, 8}).forReplicas({.replicas = 2, .local_replicas = 2}), {.replicas = 2});
+  const auto readPass = [&](std::uint64_t epoch) {
+    each.start({.epoch = epoch});
+    while (each.next(0) != nullptr) each.next(1);
+  };
+  readPass(0);
+  expectError([&] { readPass(1); }, ErrorCode::kFailedPrecondition, "gave more elements in epoch 1, and 5");
 }
 
 }  // namespace
