@@ -116,8 +116,9 @@ class Dataset {
   // what is wrong with it: kNotFound, kPermissionDenied, kInvalidArgument (another format, or contents that
   // the tensors cannot hold), kDataLoss (truncated or damaged), kResourceExhausted (no memory).
 
-  /// Arrays of NumPy, one element for each index of their common first dimension: versions 1 to 3, row-major,
-  /// little-endian, of bool, integers and floats. Other orders and types are refused by name.
+  /// Arrays of NumPy, one element for each index of their common first dimension: versions 1 to 3, row-major
+  /// (or in Fortran order with one dimension longer than 1), little-endian, of bool, integers and floats.
+  /// Other orders and types are refused by name.
   static Dataset npy(const std::vector<NpyFile>& files);
 
   /// A file of comma-separated values (RFC 4180), one element for each row. Opening it checks every row's

@@ -205,7 +205,10 @@ pop::Result<NpyHeader> parseNpyHeader(std::span<const std::byte> bytes, const st
   NpyHeader header{.shape = std::move(fields.shape), .bytes = begin + length};
   POP_ASSIGN_OR_RETURN(header.type, typeFrom(fields.descr, name));
   POP_RETURN_IF_ERROR(checkShape(header.shape, name));
-  if (fields.is_fortran_order)
+  // Where one dimension at most is longer than 1, both orders are the same.
+  const auto longer =
+      std::count_if(header.shape.begin(), header.shape.end(), [](auto size) { return size > 1; });
+  if (fields.is_fortran_order && longer > 1)
     return cannotRead(name, "an array in Fortran order", "save numpy.ascontiguousarray(array)");
   return header;
 }

@@ -82,11 +82,29 @@ TEST_F(NpyDataset, ReadsGzipAndSeveralFilesTogether) {
   EXPECT_THAT(element.get<std::uint8_t>("y"), ElementsAre('b'));
 }
 
+TEST_F(NpyDataset, TheOrderOfOneDimensionSaysNothing) {
+  for (const std::string shape : {"(4,)", "(4, 1)", "(4, 1, 1)"}) {
+    writeText(path_, npyFile(npyDictionary("<f4", shape, "True"), floats(4)));
+    const Dataset dataset = Dataset::npy({{"x", path_}});
+    Tensors element(dataset.spec());
+    ASSERT_TRUE(dataset.read(0, 3, element)) << shape;
+    EXPECT_THAT(element.get<float>("x"), ElementsAre(1.5F)) << shape;
+  }
+  for (const std::string shape : {"(1, 4)", "(1, 1, 4, 1)"}) {
+    writeText(path_, npyFile(npyDictionary("<f4", shape, "True"), floats(4)));
+    const Dataset dataset = Dataset::npy({{"x", path_}});
+    Tensors element(dataset.spec());
+    ASSERT_TRUE(dataset.read(0, 0, element)) << shape;
+    EXPECT_THAT(element.get<float>("x"), ElementsAre(0.0F, 0.5F, 1.0F, 1.5F)) << shape;
+  }
+}
+
 TEST_F(NpyDataset, RefusesOrdersAndTypesByName) {
   const auto refuse = [&](const std::string& dictionary, const std::string& cause) {
     expectRefused(npyFile(dictionary, floats(6)), ErrorCode::kInvalidArgument, cause);
   };
   refuse(npyDictionary("<i8", "(2, 3)", "True"), "Fortran order");
+  refuse(npyDictionary("<i8", "(1, 3, 1, 2)", "True"), "Fortran order");
   refuse(npyDictionary(">i2", "(3,)"), "big-endian elements ('>i2')");
   refuse(npyDictionary("|O", "(1,)"), "Python objects ('|O')");
   refuse(npyDictionary("<U5", "(1,)"), "text ('<U5')");
