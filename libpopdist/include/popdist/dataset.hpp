@@ -121,10 +121,11 @@ class Dataset {
   /// Other orders and types are refused by name.
   static Dataset npy(const std::vector<NpyFile>& files);
 
-  /// A file of comma-separated values (RFC 4180), one element for each row. Opening it checks every row's
-  /// fields and their number; numbers are read when their row is. What is no number of the tensor's type is
-  /// an error that names line, column and text: empty fields are, "nan" and "inf" of floats are not. bool is
-  /// 0, 1, false or true. kNotFound also: no such column.
+  /// A file of comma-separated values (RFC 4180, in UTF-8), one element for each row. Opening it checks every
+  /// row's fields and their number; numbers are read when their row is, as pandas, R, NumPy and Excel write
+  /// them: "+1.5", " 3 ", "1e+05" and "3.0" for integers, too, "True" and "FALSE" (1 and 0), "-Inf", "NaN".
+  /// What is no number of the tensor's type is an error that names line, column and text: empty fields, "NA"
+  /// and "1,5" are. kNotFound also: no such column.
   static Dataset csv(const std::filesystem::path& path, const CsvOptions& options);
 
   /// TFRecord files, one element for each record, whose bytes `decode` gets. Without it each record is the

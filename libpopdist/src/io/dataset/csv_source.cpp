@@ -3,73 +3,18 @@
 #include "libpopdist/src/io/dataset/csv_source.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "common/base/text.h"
 #include "libpopdist/src/io/dataset/description.h"
 #include "libpopdist/src/io/formats/csv_file.h"
+#include "libpopdist/src/io/formats/csv_value.h"
 #include "libpopdist/src/tensor/error_edge.h"
 #include "libpopdist/src/tensor/spec.h"
-#include "libpopdist/src/tensor/visit_type.h"
 
 namespace popdist::io {
 namespace {
-
-enum class Reading : std::uint8_t { kDone, kNoNumber, kBeyond };
-
-template <typename T>
-Reading readNumber(std::string_view text, T& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::invalid_argument || end != text.data() + text.size()) return Reading::kNoNumber;
-  return error == std::errc() ? Reading::kDone : Reading::kBeyond;
-}
-
-/// Of a number that no double holds.
-bool isNearZero(std::string_view text) {
-  const std::size_t exponent = text.find_first_of("eE");
-  if (exponent != std::string_view::npos) return text.substr(exponent + 1).starts_with('-');
-  return text.substr(0, text.find('.')).find_first_not_of("-0") == std::string_view::npos;
-}
-
-/// Numbers that are too small become 0, or what is nearest to them.
-template <typename Real>
-Reading readReal(std::string_view text, Real& value) {
-  const Reading reading = readNumber(text, value);
-  if (reading != Reading::kBeyond) return reading;
-  double wide = 0;
-  const Reading again = readNumber(text, wide);
-  if (again == Reading::kBeyond && isNearZero(text))
-    wide = text.starts_with('-') ? -0.0 : 0.0;
-  else if (again == Reading::kBeyond || std::abs(wide) > 1)
-    return reading;
-  value = static_cast<Real>(wide);
-  return Reading::kDone;
-}
-
-template <typename T>
-Reading readValue(std::string_view text, std::byte* to) {
-  T value{};
-  Reading reading = Reading::kDone;
-  if constexpr (std::is_same_v<T, bool>) {
-    if (text != "0" && text != "1" && text != "true" && text != "false") return Reading::kNoNumber;
-    value = text == "1" || text == "true";
-  } else if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) {
-    float wide = 0;
-    reading = readReal(text, wide);
-    value = T(wide);
-    if (std::isinf(static_cast<float>(value)) && !std::isinf(wide)) reading = Reading::kBeyond;
-  } else if constexpr (std::is_floating_point_v<T>) {
-    reading = readReal(text, value);
-  } else {
-    reading = readNumber(text, value);
-  }
-  std::memcpy(to, &value, sizeof(T));
-  return reading;
-}
 
 /// Where the number of a column goes.
 struct Target {
@@ -94,11 +39,9 @@ class Csv final : public AddressedSource {
     for (std::size_t column = 0; column < targets_.size(); ++column) {
       const CsvField field = scanner.next();
       for (const Target& target : targets_[column]) {
-        const Reading reading = visitType(target.type, [&](auto type) {
-          return readValue<typename decltype(type)::type>(field.text,
-                                                          row[target.tensor] + target.offset_bytes);
-        });
-        if (reading != Reading::kDone) fail(index, column, field.text, target.type, reading);
+        const CsvReading reading =
+            readCsvValue(target.type, field.text, row[target.tensor] + target.offset_bytes);
+        if (reading != CsvReading::kDone) fail(index, column, field.text, target.type, reading);
       }
     }
     return true;
@@ -118,10 +61,10 @@ class Csv final : public AddressedSource {
 
  private:
   void fail(std::uint64_t index, std::size_t column, std::string_view text, Type type,
-            Reading reading) const {
+            CsvReading reading) const {
     const std::string what = text.empty() ? "the field is empty, expected " + std::string(nameOf(type))
                                           : pop::inQuotes(text.substr(0, 40)) +
-                                                (reading == Reading::kBeyond ? " is beyond " : " is no ") +
+                                                (reading == CsvReading::kBeyond ? " is beyond " : " is no ") +
                                                 nameOf(type);
     throwIfError(pop::invalidArgument(file_.placeOf(index) + ", column " +
                                       pop::inQuotes(file_.columns()[column]) + ": " + what),
@@ -136,6 +79,9 @@ class Csv final : public AddressedSource {
 pop::Result<std::size_t> positionOf(const std::string& name, const CsvFile& file) {
   const std::vector<std::string>& columns = file.columns();
   const auto found = std::find(columns.begin(), columns.end(), name);
+  if (found == columns.end() && columns.front().starts_with('#') &&
+      pop::trimmed(std::string_view(columns.front()).substr(1)) == name)
+    return std::size_t{0};  // NumPy writes the names as a comment
   if (found == columns.end()) {
     return pop::Status(pop::Code::kNotFound, pop::inQuotes(file.path()) + " has no column " +
                                                  pop::inQuotes(name) + ", only " +

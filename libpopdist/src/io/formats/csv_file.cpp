@@ -21,6 +21,19 @@ std::string withSingleQuotes(std::string_view quoted) {
   return text;
 }
 
+/// Of UTF-16 and UTF-32, by their mark or the zeros in plain letters; nullptr: of neither.
+const char* wideEncoding(std::string_view text) {
+  using std::string_view_literals::operator""sv;
+  const std::string_view begin = text.substr(0, 4);
+  if (begin == "\xff\xfe\0\0"sv || begin == "\0\0\xfe\xff"sv) return "UTF-32";
+  if (begin.starts_with("\xff\xfe") || begin.starts_with("\xfe\xff")) return "UTF-16";
+  if (begin.size() < 4 || begin.find('\0') == std::string_view::npos) return nullptr;
+  return (begin[0] == '\0') != (begin[1] == '\0') && (begin[0] == '\0') == (begin[2] == '\0') &&
+                 (begin[1] == '\0') == (begin[3] == '\0')
+             ? "UTF-16"
+             : nullptr;
+}
+
 pop::Status checkSeparator(char separator) {
   if (separator != '"' && separator != '\n' && separator != '\r' && separator != '\0') return {};
   return pop::invalidArgument("the separator is " + pop::inQuotes(std::string(1, separator)) +
@@ -31,13 +44,22 @@ pop::Status checkSeparator(char separator) {
 
 CsvField CsvScanner::next() {
   is_within_row_ = true;
-  return rest_.starts_with('"') ? quoted() : plain();
+  const std::size_t blanks = blanksAt(0);
+  if (!rest_.substr(blanks).starts_with('"')) return plain();
+  rest_.remove_prefix(blanks);
+  return quoted();
+}
+
+std::size_t CsvScanner::blanksAt(std::size_t begin) const {
+  std::size_t end = begin;
+  while (end < rest_.size() && (rest_[end] == ' ' || rest_[end] == '\t') && rest_[end] != separator_) ++end;
+  return end - begin;
 }
 
 CsvField CsvScanner::plain() {
   std::size_t end = 0;
   bool has_quote = false;
-  for (; end < rest_.size() && rest_[end] != separator_ && rest_[end] != '\n'; ++end)
+  for (; end < rest_.size() && rest_[end] != separator_ && rest_[end] != line_end_; ++end)
     has_quote = has_quote || rest_[end] == '"';
   CsvField field{.text = pop::trimmed(rest_.substr(0, end))};
   if (has_quote) field.mistake = "has a quote within it: put the field in quotes and double those in it";
@@ -63,8 +85,9 @@ CsvField CsvScanner::quoted() {
   }
   field.text = rest_.substr(1, end - 1);
   rest_.remove_prefix(end + 1);
+  rest_.remove_prefix(blanksAt(0));
   if (rest_.starts_with("\r\n")) rest_.remove_prefix(1);
-  if (!rest_.empty() && rest_[0] != separator_ && rest_[0] != '\n')
+  if (!rest_.empty() && rest_[0] != separator_ && rest_[0] != line_end_)
     field.mistake = "has text behind its closing quote";
   takeEnd(field);
   return field;
@@ -82,7 +105,14 @@ pop::Result<CsvFile> CsvFile::open(const std::string& path, std::vector<std::str
   CsvFile file(std::move(bytes), std::move(header), separator);
   std::string_view text = file.text();
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  CsvScanner scanner(text, separator);
+  if (const char* const encoding = wideEncoding(file.text())) {
+    return pop::invalidArgument(pop::inQuotes(path) + " is text in " + encoding +
+                                ", expected UTF-8: iconv -f " + encoding +
+                                " -t UTF-8 converts it, and Excel saves it as \"CSV UTF-8\"");
+  }
+  if (text.find('\n') == std::string_view::npos && text.find('\r') != std::string_view::npos)
+    file.line_end_ = '\r';
+  CsvScanner scanner(text, separator, file.line_end_);
   if (file.columns_.empty()) POP_RETURN_IF_ERROR(file.readHeader(scanner));
   try {
     POP_RETURN_IF_ERROR(file.indexRows(scanner));
@@ -104,6 +134,7 @@ pop::Status CsvFile::readHeader(CsvScanner& scanner) {
     columns_.push_back(field.is_quoted ? withSingleQuotes(field.text) : std::string(field.text));
     is_over = field.ends_row;
   }
+  if (separator_ == ' ' && columns_.front() == "#") columns_.erase(columns_.begin());  // NumPy's comment
   return {};
 }
 
@@ -134,7 +165,7 @@ pop::Status CsvFile::indexRows(CsvScanner& scanner) {
 std::string CsvFile::placeAt(std::size_t offset) const {
   const std::string_view before = text().substr(0, offset);
   return pop::inQuotes(path()) + " line " +
-         std::to_string(1 + std::count(before.begin(), before.end(), '\n'));
+         std::to_string(1 + std::count(before.begin(), before.end(), line_end_));
 }
 
 }  // namespace popdist::io

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of comma-separated values (RFC 4180): lines of fields, which may be in double quotes and then have
-// separators, line ends and doubled quotes in them. Nothing else is let through: a quote within a field, or
-// text behind a closing one, is an error, and so is a row with another number of fields than there are
-// columns.
+// separators, line ends and doubled quotes in them. Lines end with LF, CR LF, or all with CR. Blanks around a
+// field are not of it. Nothing else is let through: a quote within a field, or text behind a closing one, is
+// an error, and so is a row with another number of fields than there are columns.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,8 @@ struct CsvField {
 /// Takes one field after the other off the start of a text.
 class CsvScanner {
  public:
-  CsvScanner(std::string_view text, char separator) : rest_(text), separator_(separator) {}
+  CsvScanner(std::string_view text, char separator, char line_end)
+      : rest_(text), separator_(separator), line_end_(line_end) {}
 
   /// Where there is no further row: a row that was begun always ends with a field that says so.
   bool isAtEnd() const { return rest_.empty() && !is_within_row_; }
@@ -37,11 +38,14 @@ class CsvScanner {
  private:
   CsvField plain();
   CsvField quoted();
+  /// Of blanks that no field needs.
+  std::size_t blanksAt(std::size_t begin) const;
   /// Takes the separator or line end behind a field.
   void takeEnd(CsvField& field);
 
   std::string_view rest_;
   char separator_;
+  char line_end_;
   bool is_within_row_ = false;
 };
 
@@ -53,13 +57,13 @@ class CsvFile {
   static pop::Result<CsvFile> open(const std::string& path, std::vector<std::string> header, char separator);
 
   const std::string& path() const { return file_.path(); }
+  const FileState& state() const { return file_.state(); }
   const std::vector<std::string>& columns() const { return columns_; }
   char separator() const { return separator_; }
   std::uint64_t rows() const { return rows_.size(); }
 
-  const FileState& state() const { return file_.state(); }
   /// Of the fields of a row (< rows()): as many as there are columns.
-  CsvScanner row(std::uint64_t index) const { return {text().substr(rows_[index]), separator_}; }
+  CsvScanner row(std::uint64_t index) const { return {text().substr(rows_[index]), separator_, line_end_}; }
 
   /// "'data.csv' line 7", counted from 1.
   std::string placeOf(std::uint64_t row) const { return placeAt(rows_[row]); }
@@ -78,6 +82,7 @@ class CsvFile {
   FileBytes file_;
   std::vector<std::string> columns_;
   char separator_;
+  char line_end_ = '\n';
   std::vector<std::uint64_t> rows_;  // where each begins
 };
 

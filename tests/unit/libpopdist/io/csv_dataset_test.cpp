@@ -114,6 +114,75 @@ TEST_F(CsvDataset, ReadsFormsThatProgramsWrite) {
   EXPECT_EQ(Dataset::csv(path_, {.tensors = {{"x", {"a"}}}}).size(), 1U);
 }
 
+TEST_F(CsvDataset, ReadsNumbersAsProgramsWriteThem) {
+  EXPECT_THAT(column<float>("a\n+1.5\n 2.5 \n\t-3\n\" 4 \"\n \"5\" \n1e5\n1E+05\n.5\n1.\n", "a"),
+              ElementsAre(1.5F, 2.5F, -3, 4, 5, 1e5F, 1e5F, 0.5F, 1));
+  EXPECT_THAT(column<bool>("a\nTrue\nFalse\nTRUE\nFALSE\n\"true\"\n1.0\n0.0\n+1\n", "a"),
+              ElementsAre(true, false, true, false, true, true, false, true));
+  EXPECT_THAT(column<float>("a\nTrue\nFALSE\n", "a"), ElementsAre(1, 0));
+  EXPECT_THAT(column<int>("a\nTrue\n+5\n1e5\n1e+05\n3.0\n-1.50e1\n1200e-2\n0e9\n-0.0\n", "a"),
+              ElementsAre(1, 5, 100000, 100000, 3, -15, 12, 0, 0));
+  EXPECT_THAT(column<std::int64_t>("a\n9007199254740993.0\n9.223372036854775807e18\n", "a"),
+              ElementsAre(9007199254740993, INT64_MAX));
+  EXPECT_THAT(column<std::uint8_t>("a\n-0\n2.55E+02\n", "a"), ElementsAre(0, 255));
+  for (const std::string text : {"nan", "NaN", "NAN", "-nan", "+NaN", "-nan(ind)", "1.#QNAN", "-1.#IND00"})
+    EXPECT_TRUE(std::isnan(column<float>("a\n" + text + "\n", "a")[0])) << text;
+  for (const std::string text : {"inf", "Inf", "INF", "+inf", "Infinity", "infinity", "1.#INF", "1.#INF00"}) {
+    EXPECT_THAT(column<double>("a\n" + text + "\n", "a"), ElementsAre(HUGE_VAL)) << text;
+    const std::string positive = text[0] == '+' ? text.substr(1) : text;
+    EXPECT_THAT(column<float>("a\n-" + positive + "\n", "a"), ElementsAre(-HUGE_VALF)) << text;
+  }
+  EXPECT_EQ(static_cast<float>(column<half>("a\n+Inf\n", "a")[0]), HUGE_VALF);
+}
+
+TEST_F(CsvDataset, GuessesNoNumber) {
+  for (const std::string text :
+       {"+",  "+-1", "-+1",  "++1",  "+ 1",  "1 000", "\"1,5\"", "0x10",  "1_000", "1d5",  "e5", ".",
+        "1e", "NA",  "#N/A", "None", "null", "T",     "yes",     "+true", "1.#",   "1.#x", "5%", "$5"}) {
+    for (const bool is_whole : {false, true}) {
+      const auto read = [&] {
+        return is_whole ? column<int>("a\n" + text + "\n", "a").size()
+                        : column<float>("a\n" + text + "\n", "a").size();
+      };
+      expectError(read, ErrorCode::kInvalidArgument, "line 2, column 'a': ");
+    }
+  }
+  for (const std::string text : {"1.5", "1e-1", "inf", "nan"})
+    expectRefused<int>("a\n" + text + "\n", "is no int32");
+  expectRefused<int>("a\n1e10\n", "'1e10' is beyond int32");
+  for (const std::string text : {"2.0", "-1", "0.5", "T", "yes"})
+    expectRefused<bool>("a\n" + text + "\n", "is no bool");
+}
+
+TEST_F(CsvDataset, ReadsFilesOfPandasRNumpyAndExcel) {
+  EXPECT_THAT(column<bool>(",a,b\n0,True,1.0\n1,False,\n", "a"), ElementsAre(true, false)) << "pandas";
+  EXPECT_THAT(column<int>("\"\",\"a\",\"b\"\n\"1\",1e+05,TRUE\n\"2\",2,NA\n", "a"), ElementsAre(100000, 2))
+      << "R";
+  EXPECT_THAT(column<int>("# a b\n1.000000000000000000e+00 2e0\n", "a", ' '), ElementsAre(1)) << "NumPy";
+  EXPECT_THAT(column<int>("# a,b\n1.0e+00,2e0\n", "a"), ElementsAre(1)) << "NumPy";
+  EXPECT_THAT(column<int>("#a,b\n1,2\n", "#a"), ElementsAre(1));
+  EXPECT_THAT(column<float>("\xef\xbb\xbf\"a\";b\r\n1;TRUE\r\n2.5;FALSE\r\n", "a", ';'), ElementsAre(1, 2.5F))
+      << "Excel";
+  EXPECT_THAT(column<int>("b,a\r1,\"2\"\r3,4\r", "a"), ElementsAre(2, 4)) << "Excel, for Macintosh";
+  expectRefused("b,a\r1,x\r3,y\r", "line 2, column 'a': 'x'");
+}
+
+TEST_F(CsvDataset, NamesOtherEncodings) {
+  const auto wide = [](const std::string& text, std::size_t width, bool is_big, bool has_mark) {
+    std::string bytes;
+    for (const char32_t letter :
+         (has_mark ? std::u32string(1, 0xfeff) : std::u32string()) + std::u32string(text.begin(), text.end()))
+      for (std::size_t i = 0; i < width; ++i)
+        bytes += static_cast<char>(letter >> (8 * (is_big ? width - 1 - i : i)) & 0xffU);
+    return bytes;
+  };
+  for (const bool is_big : {false, true}) {
+    expectRefused(wide("a,b\r\n1,2\r\n", 2, is_big, true), "is text in UTF-16, expected UTF-8");
+    expectRefused(wide("a\tb\n1\t2\n", 2, is_big, false), "is text in UTF-16, expected UTF-8");
+    expectRefused(wide("a,b\n1,2\n", 4, is_big, true), "is text in UTF-32, expected UTF-8");
+  }
+}
+
 TEST_F(CsvDataset, ReadsNumbersOfEveryType) {
   EXPECT_THAT(column<bool>("a\n0\n1\ntrue\nfalse\n", "a"), ElementsAre(false, true, true, false));
   EXPECT_THAT(column<std::int8_t>("a\n-128\n", "a"), ElementsAre(-128));
