@@ -5,6 +5,7 @@
 #include <cctype>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "common/base/text.h"
 #include "common/model/ipv6_address.h"
@@ -16,12 +17,19 @@ using Names = std::vector<std::string>;
 
 constexpr std::size_t kMaxHosts = 65536;
 constexpr std::int64_t kMaxSlots = 65536;
-constexpr std::size_t kMaxDigits = 9;
-constexpr std::string_view kBlanks = " \t\r";
+constexpr int kNoSlots = -1;  // said of a host on which nothing runs
+constexpr std::string_view kBlanks = " \t\r\f";
 
-bool isNumber(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxDigits &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+// Digits, which may begin with many zeros.
+std::optional<std::int64_t> numberIn(std::string_view text) {
+  constexpr std::size_t kMaxWidth = 64;
+  constexpr std::size_t kMaxDigits = 18;
+  const bool digits =
+      std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  if (text.empty() || text.size() > kMaxWidth || !digits) return std::nullopt;
+  const std::string_view number = text.substr(std::min(text.find_first_not_of('0'), text.size() - 1));
+  if (number.size() > kMaxDigits) return std::nullopt;
+  return parseInteger(number).value();
 }
 
 std::string hintFor(std::string_view name) {
@@ -55,12 +63,14 @@ Result<Names> expandRanges(std::string_view ranges, std::size_t most) {
     const std::size_t dash = range.find('-');
     const std::string first = range.substr(0, dash);
     const std::string last = dash == std::string::npos ? first : range.substr(dash + 1);
-    if (!isNumber(first) || !isNumber(last) || parseInteger(last).value() < parseInteger(first).value()) {
+    const std::optional<std::int64_t> from = numberIn(first);
+    const std::optional<std::int64_t> to = numberIn(last);
+    if (!from || !to || *to < *from) {
       return invalidArgument(inQuotes(range) + " is not a number or a range such as 0-3, in [" +
                              std::string(ranges) + ']');
     }
     const std::size_t width = first.front() == '0' ? first.size() : 0;
-    for (std::int64_t number = parseInteger(first).value(); number <= parseInteger(last).value(); ++number) {
+    for (std::int64_t number = *from; number <= *to; ++number) {
       if (numbers.size() >= most) return invalidArgument("more than " + std::to_string(kMaxHosts) + " hosts");
       numbers.push_back(padded(number, width));
     }
@@ -102,10 +112,9 @@ std::size_t slotsColon(std::string_view item) {
 }
 
 std::optional<int> slotsIn(std::string_view text) {
-  if (!isNumber(text)) return std::nullopt;
-  const std::int64_t number = parseInteger(text).value();
-  if (number < 1 || number > kMaxSlots) return std::nullopt;
-  return static_cast<int>(number);
+  const std::optional<std::int64_t> number = numberIn(text);
+  if (!number || *number > kMaxSlots) return std::nullopt;
+  return *number == 0 ? kNoSlots : static_cast<int>(*number);
 }
 
 Result<std::vector<Host>> parseItem(std::string_view item) {
@@ -114,7 +123,7 @@ Result<std::vector<Host>> parseItem(std::string_view item) {
   if (colon != std::string_view::npos) {
     const std::optional<int> number = slotsIn(item.substr(colon + 1));
     if (!number)
-      return invalidArgument(inQuotes(item) + ": ':' must be followed by a number of slots from 1 to " +
+      return invalidArgument(inQuotes(item) + ": ':' must be followed by a number of slots from 0 to " +
                              std::to_string(kMaxSlots));
     slots = *number;
   }
@@ -151,20 +160,14 @@ Names splitOutsideBrackets(std::string_view text) {
 // reading stops at the limit.
 class HostCollector {
  public:
-  explicit HostCollector(Repeated repeated = Repeated::kMistake) : repeated_(repeated) {}
-
-  void take(Result<std::vector<Host>> more, std::string_view text, const std::string& where) {
+  // A host that is named again has more slots: one, or as many as are said of it.
+  void take(Result<std::vector<Host>> more, const std::string& where) {
     if (!more.ok()) return mistake(where + more.status().message());
     for (Host& host : *more) {
       const auto [known, is_new] = seen_.emplace(host.name, hosts_.size());
       if (!is_new) {
-        if (repeated_ == Repeated::kMistake) {
-          return mistake(where + inQuotes(text) + " names " + host.name +
-                         " twice: for two instances there write " +
-                         (where.empty() ? host.name + ":2" : host.name + " slots=2"));
-        }
         Host& first = hosts_[known->second];
-        first.slots = slotsOf(first) + slotsOf(host);
+        first.slots = slotsTogether(first, host);
         if (first.slots > kMaxSlots) {
           return mistake(where + host.name + " has more than " + std::to_string(kMaxSlots) + " slots");
         }
@@ -185,9 +188,12 @@ class HostCollector {
 
   bool enough() const { return full_ || mistakes_.size() >= kMaxMistakes; }
 
-  Result<std::vector<Host>> result() {
+  /// `nothing` says that no host has a slot.
+  Result<std::vector<Host>> result(const std::string& nothing) {
     if (full_) mistake("more than " + std::to_string(kMaxHosts) + " hosts");
     if (mistakes_.size() >= kMaxMistakes) mistake("the rest was not read");
+    std::erase_if(hosts_, [](const Host& host) { return host.slots == kNoSlots; });
+    if (mistakes_.empty() && hosts_.empty()) mistake(nothing);
     if (!mistakes_.empty()) return invalidArgument(join(mistakes_, "; "));
     return std::move(hosts_);
   }
@@ -195,64 +201,113 @@ class HostCollector {
  private:
   static constexpr std::size_t kMaxMistakes = 8;
 
-  const Repeated repeated_;
+  static int slotsTogether(const Host& a, const Host& b) {
+    if (a.slots == kNoSlots) return b.slots == 0 ? 1 : b.slots;
+    return slotsOf(a) + (b.slots == kNoSlots ? 0 : slotsOf(b));
+  }
+
   std::vector<Host> hosts_;
   std::map<std::string, std::size_t, std::less<>> seen_;  ///< where each is among them
   std::vector<std::string> mistakes_;
   bool full_ = false;
 };
 
-// "node1 slots=4 max_slots=8": other limits than slots= are ignored.
+// "slots = 4": the word before '=' and the value after it. Takes them off `rest`.
+std::pair<std::string_view, std::string_view> takeSetting(std::string_view& rest) {
+  const std::string separators = std::string(kBlanks) + '=';
+  const std::string_view key = rest.substr(0, rest.find_first_of(separators));
+  rest = trimmed(rest.substr(key.size()));
+  if (!rest.starts_with('=')) return {key, {}};
+  rest = trimmed(rest.substr(1));
+  const std::string_view value = rest.substr(0, rest.find_first_of(kBlanks));
+  rest = trimmed(rest.substr(value.size()));
+  return {key, value};
+}
+
+std::string afterHostHint(std::string_view key) {
+  if (key == "username" || key == "user_name" || key == "user-name" || key == "user")
+    return ": set the login name with `User` in ~/.ssh/config";
+  return ": only slots=N and max_slots=N can follow a host";
+}
+
+// "node1 slots=4 max_slots=8", with Open MPI's other words for them.
 Result<std::vector<Host>> parseLine(std::string_view line) {
   const std::size_t blank = line.find_first_of(kBlanks);
   POP_ASSIGN_OR_RETURN(std::vector<Host> hosts, parseItem(line.substr(0, blank)));
   std::string_view rest = blank == std::string_view::npos ? "" : trimmed(line.substr(blank));
+  std::optional<int> slots;
+  if (hosts.front().slots != 0) slots = hosts.front().slots;
+  std::optional<int> most;
   while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find_first_of(kBlanks), rest.size());
-    const std::string_view word = rest.substr(0, end);
-    rest = trimmed(rest.substr(end));
-    if (word.starts_with("max_slots=") || word.starts_with("max-slots=")) continue;
-    if (!word.starts_with("slots=")) {
-      return invalidArgument(inQuotes(word) + ": only slots=N can follow a host");
-    }
-    const std::optional<int> slots = slotsIn(word.substr(6));
-    if (!slots)
-      return invalidArgument(inQuotes(word) + ": slots must be a number from 1 to " +
+    const auto [key, value] = takeSetting(rest);
+    const bool is_slots = key == "slots" || key == "cpu" || key == "count";
+    const bool is_most = key == "max_slots" || key == "max-slots" || key == "slots_max" || key == "slots-max";
+    if (!is_slots && !is_most) return invalidArgument(inQuotes(key) + afterHostHint(key));
+    const std::optional<int> number = slotsIn(value);
+    const std::string written = std::string(key) + '=' + std::string(value);
+    if (!number)
+      return invalidArgument(inQuotes(written) + ": slots must be a number from 0 to " +
                              std::to_string(kMaxSlots));
-    for (Host& host : hosts) host.slots = *slots;
+    std::optional<int>& said = is_slots ? slots : most;
+    if (said) return invalidArgument(inQuotes(written) + ": the slots of a host are given twice");
+    said = number;
   }
+  if (most && slots.value_or(0) > *most)
+    return invalidArgument("max_slots=" + std::to_string(std::max(*most, 0)) + " is less than the " +
+                           counted(*slots, "slot"));
+  for (Host& host : hosts) host.slots = slots.value_or(most.value_or(0));
   return hosts;
+}
+
+// Without "# …", "// …" and "/* … */", in the same lines.
+std::string withoutComments(std::string_view text) {
+  std::string rest;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view two = text.substr(at, 2);
+    if (two == "/*") {
+      const std::size_t end = std::min(text.find("*/", at + 2), text.size() - 2) + 2;
+      rest += ' ';
+      for (; at < end; ++at)
+        if (text[at] == '\n') rest += '\n';
+    } else if (text[at] == '#' || two == "//") {
+      at = std::min(text.find('\n', at), text.size());
+    } else {
+      rest += text[at++];
+    }
+  }
+  return rest;
 }
 
 }  // namespace
 
 Result<std::vector<Host>> parseHostList(std::string_view text) {
   HostCollector hosts;
-  for (const std::string& item : splitOutsideBrackets(text)) {
+  for (const std::string& each : splitOutsideBrackets(text)) {
     if (hosts.enough()) break;
+    const std::string_view item = trimmed(each);
     if (item.empty()) {
       hosts.mistake(inQuotes(text) + " has an empty host name");
     } else {
-      hosts.take(parseItem(item), text, {});
+      hosts.take(parseItem(item), {});
     }
   }
-  return hosts.result();
+  return hosts.result(inQuotes(text) + " has no host with a slot");
 }
 
-Result<std::vector<Host>> parseHostfile(std::string_view text, std::string_view file, Repeated repeated) {
-  HostCollector hosts(repeated);
+Result<std::vector<Host>> parseHostfile(std::string_view text, std::string_view file) {
+  HostCollector hosts;
   int number = 0;
   bool empty = true;
-  for (const std::string& each : split(text, '\n')) {
+  for (const std::string& each : split(withoutComments(text), '\n')) {
     ++number;
-    const std::string_view line = trimmed(std::string_view(each).substr(0, each.find('#')));
+    const std::string_view line = trimmed(each);
     if (hosts.enough()) break;
     if (line.empty()) continue;
     empty = false;
-    hosts.take(parseLine(line), line, std::string(file) + ':' + std::to_string(number) + ": ");
+    hosts.take(parseLine(line), std::string(file) + ':' + std::to_string(number) + ": ");
   }
   if (empty) return invalidArgument(std::string(file) + ": names no host");
-  return hosts.result();
+  return hosts.result(std::string(file) + ": has no host with a slot");
 }
 
 bool isThisHost(std::string_view host, std::string_view own_name) {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <utility>
-#include <vector>
 
 #include "common/base/text.h"
 #include "poprun/cli/option_table.h"
@@ -176,26 +174,6 @@ const CompatRow* findCompat(Spelling spelling, std::string_view name) {
       return name.size() > 2 ? findLoosely(kMpirunRows, name) : nullptr;
   }
   return nullptr;
-}
-
-std::string withCountedHosts(const std::string& hosts) {
-  if (hosts.find_first_of("[:") != std::string::npos) return hosts;
-  std::vector<std::pair<std::string, int>> counts;
-  bool repeated = false;
-  for (const std::string& host : split(hosts, ',')) {
-    const auto found =
-        std::find_if(counts.begin(), counts.end(), [&](const auto& each) { return each.first == host; });
-    repeated = repeated || found != counts.end();
-    if (found == counts.end()) {
-      counts.emplace_back(host, 1);
-    } else {
-      ++found->second;
-    }
-  }
-  if (!repeated) return hosts;
-  std::vector<std::string> items;
-  for (const auto& [host, count] : counts) items.push_back(host + ':' + std::to_string(count));
-  return join(items, ",");
 }
 
 }  // namespace pop::cli

@@ -45,7 +45,4 @@ struct CompatRow {
 /// mpirun's long names.
 const CompatRow* findCompat(Spelling spelling, std::string_view name);
 
-/// "a,a,b" → "a:2,b:1": for mpirun and horovodrun, a host that is named twice has two slots.
-std::string withCountedHosts(const std::string& hosts);
-
 }  // namespace pop::cli

@@ -305,7 +305,6 @@ void WordReader::emitVariable(const CompatRow& written, const std::string& writt
 }
 
 void WordReader::emit(const OptionRow& row, const std::string& written_name, std::string value) {
-  if (row.name == "--host" && spelling_ != Spelling::kPoprun) value = withCountedHosts(value);
   if (!row.traits.per_program && !isBeforePrograms(written_name)) return;
   // Arguments for mpirun as a whole apply to all programs.
   if (row.traits.per_program && !within_.empty()) return emitForAll(row, value);

@@ -32,28 +32,29 @@ Result<std::vector<model::Host>> hostsOf(const Options& options, const Surroundi
   if (options.hostfile.empty())
     return model::parseHostList(options.host.empty() ? "localhost" : options.host);
   POP_ASSIGN_OR_RETURN(const std::string text, here.file(options.hostfile));
-  return model::parseHostfile(
-      text, options.hostfile,
-      options.hosts_are_slots ? model::Repeated::kMoreSlots : model::Repeated::kMistake);
+  return model::parseHostfile(text, options.hostfile);
 }
 
-// Otherwise this host would get a part of the job for each of its names.
-Status nameOwnHostOnce(const std::vector<model::Host>& hosts, const std::string& own_name) {
-  std::vector<std::string> names;
-  for (const model::Host& host : hosts) {
-    if (model::isThisHost(host.name, own_name)) names.push_back(host.name);
-  }
-  if (names.size() < 2) return {};
-  return invalidArgument(join(names, " and ") + " both name this host: list it once, with slots if needed");
+// This host would get a part of the job for each of its names: the first one stands for all, with their
+// slots.
+void nameOwnHostOnce(std::vector<model::Host>& hosts, const std::string& own_name) {
+  const auto is_here = [&](const model::Host& host) { return model::isThisHost(host.name, own_name); };
+  const auto first = std::find_if(hosts.begin(), hosts.end(), is_here);
+  if (first == hosts.end()) return;
+  int more = 0;
+  for (auto host = first + 1; host != hosts.end(); ++host) more += is_here(*host) ? model::slotsOf(*host) : 0;
+  if (more > 0) first->slots = model::slotsOf(*first) + more;
+  hosts.erase(std::remove_if(first + 1, hosts.end(), is_here), hosts.end());
 }
 
 void buildHosts(const Options& options, const Surroundings& here, BuiltJob& built) {
   Result<std::vector<model::Host>> hosts = hostsOf(options, here);
-  const Status status = hosts.ok() ? nameOwnHostOnce(*hosts, here.host_name) : hosts.status();
-  if (!status.ok()) {
-    built.mistakes.push_back((options.hostfile.empty() ? "--host: " : "--hostfile: ") + status.message());
+  if (!hosts.ok()) {
+    built.mistakes.push_back((options.hostfile.empty() ? "--host: " : "--hostfile: ") +
+                             hosts.status().message());
     return;
   }
+  nameOwnHostOnce(*hosts, here.host_name);
   built.spec.hosts = std::move(*hosts);
 }
 

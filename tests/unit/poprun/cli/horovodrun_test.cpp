@@ -37,7 +37,6 @@ TEST(Horovodrun, TakesItsUsualOptions) {
 }
 
 TEST(Horovodrun, CountsHostsAsSlots) {
-  EXPECT_EQ(horovodrun({"-H", "a,a", "x"}).host, "a:2");
   EXPECT_TRUE(horovodrun({"x"}).hosts_are_slots && !horovodrun({"x"}).fills_cores);
 }
 

@@ -112,18 +112,12 @@ TEST(BuildJob, TakesOtherHosts) {
   EXPECT_THAT(job.spec.hosts, ElementsAre(model::Host{"node7"}, model::Host{"node8"}));
 }
 
-TEST(BuildJob, RefusesTwoNamesOfThisHost) {
-  const std::string why = "localhost and node7 both name this host: list it once, with slots if needed";
+TEST(BuildJob, TwoNamesOfThisHostAreOneHost) {
   Options options = optionsFor(3);
   options.host = "localhost,b,node7";
-  EXPECT_THAT(mistakesOf(options), ElementsAre("--host: " + why));
-  options.host.clear();
-  options.hostfile = "f";
-  const Surroundings here{
-      .host_name = "node7",
-      .variable = [](const char*) -> const char* { return nullptr; },
-      .file = [](const std::string&) -> Result<std::string> { return std::string("localhost\nb\nnode7\n"); }};
-  EXPECT_THAT(buildJob(options, here).mistakes, ElementsAre("--hostfile: " + why));
+  const BuiltJob job = built(options);
+  EXPECT_THAT(job.mistakes, IsEmpty());
+  EXPECT_THAT(job.spec.hosts, ElementsAre(model::Host{"localhost", 2}, model::Host{"b"}));
 }
 
 TEST(BuildJob, AnyWordAboutAPartitionAsksForOne) {
