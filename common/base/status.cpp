@@ -16,6 +16,7 @@ Code codeForErrno(int error_number) {
     case EACCES:
     case EPERM:
       return Code::kPermissionDenied;
+    case EAGAIN:  // of a limit on processes
     case ENOBUFS:
     case ENOMEM:
     case ENOSPC:

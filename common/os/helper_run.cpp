@@ -232,11 +232,12 @@ std::vector<HelperEnd> runInParallel(const Commands& commands, int at_once, cons
   return Runner(commands, events, timeout).run(at_once, std::move(signals.fd()));
 }
 
-Result<std::string> outputOf(const std::vector<std::string>& command, milliseconds timeout) {
+Result<std::string> outputOf(const std::vector<std::string>& command, milliseconds timeout,
+                             sys::Fd cancelling) {
   std::string output;
   const HelperEvents events{
       .started = {}, .printed = [&](std::size_t, std::string_view text) { output += text; }, .ended = {}};
-  const std::vector<HelperEnd> ends = Runner({command}, events, timeout).run(1, {});
+  const std::vector<HelperEnd> ends = Runner({command}, events, timeout).run(1, std::move(cancelling));
   return ends.front().status.ok() ? Result<std::string>(std::move(output)) : ends.front().status;
 }
 

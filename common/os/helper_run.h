@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/status.h"
+#include "common/sys/fd.h"
 
 namespace pop::os {
 
@@ -38,8 +39,9 @@ std::vector<HelperEnd> runInParallel(const std::vector<std::vector<std::string>>
                                      std::chrono::milliseconds timeout = kForEver);
 
 /// What `command` prints on stdout, once it has ended with 0, run as by runInParallel(); signals are left to
-/// the caller.
-Result<std::string> outputOf(const std::vector<std::string>& command, std::chrono::milliseconds timeout);
+/// the caller. kCancelled: `cancelling` was readable first; not valid: it never is.
+Result<std::string> outputOf(const std::vector<std::string>& command, std::chrono::milliseconds timeout,
+                             sys::Fd cancelling = {});
 
 /// Runs one program at our terminal, with our standard streams, until it ends: its exit code, 128 + its
 /// signal.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "common/sys/unix_socket.h"
+#include "poprun/bootstrap/ssh_words.h"
 
 namespace pop {
 namespace {
@@ -21,14 +22,9 @@ constexpr std::chrono::milliseconds kGrace{500};
 constexpr std::chrono::milliseconds kAfterSigkill{500};
 constexpr int kMostReads = 16;
 
-bool isSsh(const std::string& program) {
-  return program.substr(program.rfind('/') + 1) == "ssh";
-}
-
 // Gives ssh the same settings as libssh, and forbids questions.
 void addSshWords(const SshOptions& options, std::vector<std::string>& words) {
-  const std::string timeout = "ConnectTimeout=" + std::to_string(connectTimeout(options).count());
-  words.insert(words.end(), {"-T", "-x", "-o", "BatchMode=yes", "-o", timeout});
+  addSettings(words, withoutQuestions(words.front(), connectTimeout(options)));
   if (!options.config_file.empty()) words.insert(words.end(), {"-F", options.config_file});
   for (const std::string& file : options.identity_files) words.insert(words.end(), {"-i", file});
   if (!options.known_hosts_file.empty()) {
@@ -46,7 +42,7 @@ void addSshWords(const SshOptions& options, std::vector<std::string>& words) {
 
 std::vector<std::string> rshCommand(const SshTarget& target, const SshOptions& options,
                                     const std::string& command) {
-  std::vector<std::string> words = options.rsh.empty() ? std::vector<std::string>{"ssh"} : options.rsh;
+  std::vector<std::string> words = options.rsh.empty() ? std::vector<std::string>{kSshProgram} : options.rsh;
   if (isSsh(words.front())) addSshWords(options, words);
   const int port = target.port != 0 ? target.port : options.port;
   if (port != 0) words.insert(words.end(), {"-p", std::to_string(port)});

@@ -15,6 +15,7 @@
 #include "poprun/bootstrap/copy/copy_lines.h"
 #include "poprun/bootstrap/copy/distribute_key.h"
 #include "poprun/bootstrap/copy/synchronise.h"
+#include "poprun/bootstrap/ssh_words.h"
 #include "poprun/command/ssh_settings.h"
 
 namespace pop {
@@ -22,8 +23,7 @@ namespace {
 
 std::vector<std::string> keyCopier(const SshOptions& ssh) {
   // It gets no options of the remote shell, and is not used with a remote shell other than ssh.
-  const bool by_plain_ssh =
-      ssh.rsh.size() == 1 && (ssh.rsh.front() == "ssh" || ssh.rsh.front().ends_with("/ssh"));
+  const bool by_plain_ssh = ssh.rsh.size() == 1 && isSsh(ssh.rsh.front());
   if (!ssh.rsh.empty() && !by_plain_ssh) return {};
   std::vector<std::string> command{"ssh-copy-id"};
   if (!ssh.config_file.empty()) command.insert(command.end(), {"-F", ssh.config_file});

@@ -7,6 +7,7 @@
 
 #include "common/os/helper_run.h"
 #include "poprun/bootstrap/ssh/ssh_target.h"
+#include "poprun/bootstrap/ssh_words.h"
 #include "poprun/cli/shell_words.h"
 #include "poprun/command/output_words.h"
 #include "poprun/command/ssh_settings.h"
@@ -47,8 +48,10 @@ Result<std::vector<std::string>> elsewhereCommand(const Options& options, bool h
   POP_ASSIGN_OR_RETURN(const SshOptions ssh, sshOptions(options.hosts));
   POP_ASSIGN_OR_RETURN(const SshTarget target, parseSshTarget(addressOf(options.detached).host));
   std::vector<std::string> words = remoteShell(ssh);
-  if (ssh.rsh.empty())
-    words.insert(words.end(), {"-o", "ConnectTimeout=" + std::to_string(connectTimeout(ssh).count())});
+  if (isSsh(words.front())) {
+    addSettings(words, {"ConnectTimeout=" + std::to_string(connectTimeout(ssh).count())});
+    addSettings(words, unlikeLogins(words.front()));
+  }
   // Ctrl-C and Ctrl-Z are to reach the poprun there.
   if (options.detached.attach && has_terminal) words.emplace_back("-t");
   if (target.port != 0) words.insert(words.end(), {"-p", std::to_string(target.port)});

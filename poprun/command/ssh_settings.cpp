@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/command/ssh_settings.h"
 
+#include "poprun/bootstrap/ssh_words.h"
 #include "poprun/cli/shell_words.h"
 
 namespace pop {
@@ -14,7 +15,7 @@ Result<SshOptions> sshOptions(const HostsOptions& options) {
 
 std::vector<std::string> remoteShell(const SshOptions& ssh) {
   if (!ssh.rsh.empty()) return ssh.rsh;
-  std::vector<std::string> command{"ssh"};
+  std::vector<std::string> command{kSshProgram};
   if (!ssh.config_file.empty()) command.insert(command.end(), {"-F", ssh.config_file});
   return command;
 }

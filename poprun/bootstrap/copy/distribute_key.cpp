@@ -7,6 +7,7 @@
 #include "common/os/helper_run.h"
 #include "poprun/bootstrap/copy/synchronise.h"
 #include "poprun/bootstrap/ssh/ssh_options.h"
+#include "poprun/bootstrap/ssh_words.h"
 
 namespace pop {
 namespace {
@@ -37,7 +38,7 @@ std::string whyRefused(const KeySettings& settings, const os::HelperEnd& end) {
 std::vector<Refusal> hostsThatRefuse(const KeySettings& settings) {
   std::vector<std::vector<std::string>> commands;
   for (const std::string& host : settings.hosts) {
-    commands.push_back(withoutQuestions(settings.rsh, settings.connect_timeout));
+    commands.push_back(unattended(settings.rsh, settings.connect_timeout));
     commands.back().insert(commands.back().end(), {host, "true"});
   }
   const std::vector<os::HelperEnd> ends = os::runInParallel(commands, settings.at_once, {}, settings.timeout);
@@ -65,7 +66,13 @@ std::string tried(const KeySettings& settings, const std::string& key, const Ref
   if (!settings.has_terminal)
     return refusal.host + ": " + refusal.why + "; poprun has no terminal to ask for a password: run " +
            join(command, " ") + " first";
-  const Result<int> code = os::runInForeground(command);
+  std::vector<std::string> in_full(settings.copier);
+  std::vector<std::string> ssh_settings = unlikeLogins(kSshProgram);
+  ssh_settings.insert(ssh_settings.begin(), "BatchMode=no");
+  addSettings(in_full, ssh_settings);
+  in_full.insert(in_full.end(), command.begin() + static_cast<std::ptrdiff_t>(settings.copier.size()),
+                 command.end());
+  const Result<int> code = os::runInForeground(in_full);
   if (!code.ok()) return refusal.host + ": " + code.status().message();
   return code.value() == 0 ? "" : refusal.host + ": " + join(command, " ") + " failed";
 }

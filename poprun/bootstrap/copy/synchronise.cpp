@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "common/base/text.h"
+#include "poprun/bootstrap/ssh_words.h"
 
 namespace pop {
 namespace {
@@ -62,16 +63,10 @@ bool saysRsyncIsMissing(const std::string& errors) {
 
 }  // namespace
 
-std::vector<std::string> withoutQuestions(std::vector<std::string> rsh,
-                                          std::chrono::seconds connect_timeout) {
-  const std::string& program = rsh.front();
-  if (program.substr(program.rfind('/') + 1) != "ssh") return rsh;
-  const std::string timeout = "ConnectTimeout=" + std::to_string(connect_timeout.count());
-  for (const std::string& option :
-       {std::string("BatchMode=yes"), timeout, std::string("ServerAliveInterval=5"),
-        std::string("ServerAliveCountMax=3")}) {
-    rsh.insert(rsh.end(), {"-o", option});
-  }
+std::vector<std::string> unattended(std::vector<std::string> rsh, std::chrono::seconds connect_timeout) {
+  if (!isSsh(rsh.front())) return rsh;
+  addSettings(rsh, withoutQuestions(rsh.front(), connect_timeout));
+  addSettings(rsh, {"ServerAliveInterval=5", "ServerAliveCountMax=3"});
   return rsh;
 }
 
@@ -86,7 +81,7 @@ std::vector<std::string> copyCommand(const CopySettings& settings, const std::st
                                    "--outbuf=N",
                                    "--timeout=" + std::to_string(kMostStillSeconds),
                                    "-e",
-                                   asOneWord(withoutQuestions(settings.rsh, settings.connect_timeout)),
+                                   asOneWord(unattended(settings.rsh, settings.connect_timeout)),
                                    "--"};
   for (const std::string& path : settings.paths) {
     command.push_back(isDirectory(path) ? path + '/'

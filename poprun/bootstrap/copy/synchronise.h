@@ -38,6 +38,6 @@ int percentIn(std::string_view progress);
 
 /// `rsh` with options that keep ssh from asking questions and from waiting forever; other remote shells are
 /// returned unchanged.
-std::vector<std::string> withoutQuestions(std::vector<std::string> rsh, std::chrono::seconds connect_timeout);
+std::vector<std::string> unattended(std::vector<std::string> rsh, std::chrono::seconds connect_timeout);
 
 }  // namespace pop

@@ -54,8 +54,7 @@ Status checkHostKey(ssh_session_struct* session, const std::string& host, int po
   if (ssh_get_server_publickey(session, &received) != SSH_OK)
     return {Code::kPermissionDenied, "its host key cannot be read: " + std::string(ssh_get_error(session))};
   const Key key(received);
-  const std::string name = knownName(host, port);
-  const Result<KnownKey> known = findKnownKey(key.get(), name, known_hosts);
+  const Result<KnownKey> known = findKnownKey(key.get(), host, port, known_hosts);
   if (!known.ok()) return Status(known.status()).during("looking for its host key");
   const std::string& file = known.value().file;
   const std::string fingerprint = fingerprintOf(key);
@@ -71,7 +70,7 @@ Status checkHostKey(ssh_session_struct* session, const std::string& host, int po
       return {Code::kPermissionDenied,
               "its host key is not the one in " + file + ": the server has " + fingerprint +
                   ": it was reinstalled, or is another machine. If you know why, run: ssh-keygen -R " +
-                  inShell(name) + " -f " + file + "; " + add};
+                  inShell(knownNames(host, port).front()) + " -f " + file + "; " + add};
     case KnownAs::kUnknown:
       break;
   }

@@ -11,12 +11,13 @@
 
 #include "common/base/text.h"
 #include "common/sys/fd.h"
-#include "poprun/bootstrap/ssh/ssh_patterns.h"
 
 namespace pop {
 namespace {
 
-constexpr std::string_view kRevoked = "@revoked";
+constexpr int kSshPort = 22;
+constexpr std::string_view kRevokedWord = "@revoked";
+constexpr std::string_view kAuthorityWord = "@cert-authority";
 constexpr std::string_view kHashed = "|1|";
 
 struct FreeEntry {
@@ -31,14 +32,37 @@ Entry parsed(const std::string& line, const char* name) {
   return Entry(found);
 }
 
+// `patterns` as in "a*,!ab". ssh has no blanks there.
+bool matchesPatterns(std::string_view name, std::string_view patterns) {
+  bool matched = false;
+  for (const std::string& pattern : split(patterns, ',')) {
+    const bool negated = pattern.starts_with('!');
+    if (!matchesWildcards(name, negated ? std::string_view(pattern).substr(1) : pattern)) continue;
+    if (negated) return false;
+    matched = true;
+  }
+  return matched;
+}
+
 // `line`: without marker, and without tabs.
 Entry entryOf(const std::string& line, const std::string& name) {
   if (line.starts_with(kHashed)) return parsed(line, name.c_str());
-  const bool is_about_it = matchesSshPatterns(name, lowerCase(line.substr(0, line.find(' '))));
+  const bool is_about_it = matchesPatterns(name, lowerCase(line.substr(0, line.find(' '))));
   return is_about_it ? parsed(line, nullptr) : Entry();
 }
 
-using Visit = std::function<void(const ssh_knownhosts_entry& entry, bool revoked)>;
+enum class Marker : std::uint8_t { kNone, kRevoked, kAuthority };
+using Visit = std::function<void(const ssh_knownhosts_entry& entry, Marker marker)>;
+
+// Takes the marker from the beginning of a line. False: it is none that ssh knows.
+bool takeMarker(std::string_view& line, Marker& marker) {
+  marker = Marker::kNone;
+  if (!line.starts_with('@')) return true;
+  const std::string_view word = line.substr(0, line.find(' '));
+  line = trimmed(line.substr(word.size()));
+  marker = word == kRevokedWord ? Marker::kRevoked : Marker::kAuthority;
+  return word == kRevokedWord || word == kAuthorityWord;
+}
 
 // Evaluates the lines of one file for the host. Damaged lines are ignored, as by ssh.
 void visitEntries(const std::string& text, const std::string& name, const Visit& visit) {
@@ -47,18 +71,18 @@ void visitEntries(const std::string& text, const std::string& name, const Visit&
     std::replace(line.begin(), line.end(), '\t', ' ');
     std::string_view content = trimmed(line);
     if (content.empty() || content.front() == '#') continue;
-    const bool revoked = content.starts_with(kRevoked);
-    if (revoked) content = trimmed(content.substr(kRevoked.size()));
-    if (content.starts_with('@')) continue;
-    if (const Entry entry = entryOf(std::string(content), name)) visit(*entry, revoked);
+    Marker marker{};
+    if (!takeMarker(content, marker)) continue;
+    if (const Entry entry = entryOf(std::string(content), name)) visit(*entry, marker);
   }
 }
 
 KnownAs judge(const std::string& text, const std::string& name, ssh_key_struct* key) {
   KnownAs known = KnownAs::kUnknown;
-  visitEntries(text, name, [&](const ssh_knownhosts_entry& entry, bool revoked) {
+  visitEntries(text, name, [&](const ssh_knownhosts_entry& entry, Marker marker) {
     const bool is_this = ssh_key_cmp(entry.publickey, key, SSH_KEY_CMP_PUBLIC) == 0;
-    if (known == KnownAs::kRevoked || (revoked && !is_this)) return;
+    const bool revoked = marker == Marker::kRevoked;
+    if (marker == Marker::kAuthority || known == KnownAs::kRevoked || (revoked && !is_this)) return;
     if (revoked) {
       known = KnownAs::kRevoked;
     } else if (known != KnownAs::kThisKey) {
@@ -68,15 +92,8 @@ KnownAs judge(const std::string& text, const std::string& name, ssh_key_struct* 
   return known;
 }
 
-}  // namespace
-
-std::string knownName(const std::string& host, int port) {
-  const std::string name = lowerCase(host);
-  return port == 22 ? name : '[' + name + "]:" + std::to_string(port);
-}
-
-Result<KnownKey> findKnownKey(ssh_key_struct* key, const std::string& name,
-                              const std::vector<std::string>& files) {
+Result<KnownKey> findUnder(const std::string& name, ssh_key_struct* key,
+                           const std::vector<std::string>& files) {
   KnownKey known{.file = files.empty() ? "" : files.front()};
   for (const std::string& file : files) {
     const Result<std::string> text = sys::readFile(file);
@@ -90,17 +107,57 @@ Result<KnownKey> findKnownKey(ssh_key_struct* key, const std::string& name,
   return known;
 }
 
-std::vector<std::string> knownKeyTypes(const std::string& name, const std::vector<std::string>& files) {
+}  // namespace
+
+std::vector<std::string> knownNames(const std::string& host, int port) {
+  const std::string name = lowerCase(host);
+  if (port == kSshPort) return {name};
+  return {'[' + name + "]:" + std::to_string(port), name};
+}
+
+// A server at another port may well have another key than the one at port 22: that one makes it known or
+// revoked, never a wrong one.
+Result<KnownKey> findKnownKey(ssh_key_struct* key, const std::string& host, int port,
+                              const std::vector<std::string>& files) {
+  const std::vector<std::string> names = knownNames(host, port);
+  POP_ASSIGN_OR_RETURN(const KnownKey known, findUnder(names.front(), key, files));
+  if (known.what == KnownAs::kRevoked || names.size() == 1) return known;
+  POP_ASSIGN_OR_RETURN(const KnownKey without_port, findUnder(names.back(), key, files));
+  const bool counts = without_port.what == KnownAs::kRevoked ||
+                      (known.what == KnownAs::kUnknown && without_port.what == KnownAs::kThisKey);
+  return counts ? without_port : known;
+}
+
+std::vector<std::string> knownKeyTypes(const std::string& host, int port,
+                                       const std::vector<std::string>& files) {
   std::vector<std::string> types;
-  for (const std::string& file : files) {
-    const Result<std::string> text = sys::readFile(file);
-    if (!text.ok()) continue;  // findKnownKey says so
-    visitEntries(text.value(), name, [&types](const ssh_knownhosts_entry& entry, bool revoked) {
-      const std::string type = ssh_key_type_to_char(ssh_key_type(entry.publickey));
-      if (!revoked && std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
-    });
+  for (const std::string& name : knownNames(host, port)) {
+    for (const std::string& file : files) {
+      const Result<std::string> text = sys::readFile(file);
+      if (!text.ok()) continue;  // findKnownKey says so
+      visitEntries(text.value(), name, [&types](const ssh_knownhosts_entry& entry, Marker marker) {
+        const std::string type = ssh_key_type_to_char(ssh_key_type(entry.publickey));
+        if (marker == Marker::kNone && std::find(types.begin(), types.end(), type) == types.end())
+          types.push_back(type);
+      });
+    }
+    if (!types.empty()) return types;
   }
   return types;
+}
+
+std::string authorityFile(const std::string& host, int port, const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    const Result<std::string> text = sys::readFile(file);
+    bool found = false;
+    for (const std::string& name : text.ok() ? knownNames(host, port) : std::vector<std::string>{}) {
+      visitEntries(text.value(), name, [&found](const ssh_knownhosts_entry&, Marker marker) {
+        found = found || marker == Marker::kAuthority;
+      });
+    }
+    if (found) return file;
+  }
+  return {};
 }
 
 }  // namespace pop

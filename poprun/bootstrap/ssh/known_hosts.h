@@ -26,14 +26,19 @@ struct KnownKey {
   std::string file;  ///< the file that decided; the first file if the host is unknown
 };
 
-/// The name of a host in these files: in lower case, with another port than 22 as "[host]:port".
-std::string knownName(const std::string& host, int port);
+/// The names of a host in these files: in lower case, with another port than 22 as "[host]:port", and then
+/// without, which counts where nothing is known of the first.
+std::vector<std::string> knownNames(const std::string& host, int port);
 
-/// `name`: from knownName(). A file that does not exist counts as empty; one that cannot be read is an error.
-Result<KnownKey> findKnownKey(ssh_key_struct* key, const std::string& name,
+/// A file that does not exist counts as empty; one that cannot be read is an error.
+Result<KnownKey> findKnownKey(ssh_key_struct* key, const std::string& host, int port,
                               const std::vector<std::string>& files);
 
 /// The types of the host's keys in these files, such as "ssh-ed25519", in their order and without duplicates.
-std::vector<std::string> knownKeyTypes(const std::string& name, const std::vector<std::string>& files);
+std::vector<std::string> knownKeyTypes(const std::string& host, int port,
+                                       const std::vector<std::string>& files);
+
+/// The file in which a line "@cert-authority" is about the host; empty: there is none.
+std::string authorityFile(const std::string& host, int port, const std::vector<std::string>& files);
 
 }  // namespace pop

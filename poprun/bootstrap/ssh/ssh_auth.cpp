@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <vector>
 
 #include "common/base/text.h"
+#include "common/sys/fd.h"
 #include "poprun/bootstrap/ssh/libssh_drive.h"
 #include "poprun/bootstrap/ssh/ssh_agent.h"
 
@@ -70,6 +72,22 @@ class Attempts {
     return signedBy(*agent.value());
   }
 
+  // Where no key was there to try. Some servers let anybody in.
+  Result<bool> tryNone() {
+    if (ssh_userauth_list(session_, nullptr) != 0) return false;
+    return accepted(
+        driveSsh(session_, SSH_AUTH_AGAIN, wait_, [&] { return ssh_userauth_none(session_, nullptr); }));
+  }
+
+  // The ways in that the server offers, and libssh does not try; its answer to any attempt has them.
+  std::set<std::string> otherWays() const {
+    const auto methods = static_cast<unsigned>(ssh_userauth_list(session_, nullptr));
+    std::set<std::string> names;
+    if ((methods & SSH_AUTH_METHOD_HOSTBASED) != 0) names.insert("hostbased");
+    if ((methods & SSH_AUTH_METHOD_GSSAPI_MIC) != 0) names.insert("gssapi");
+    return names;
+  }
+
   bool someFileUnusable() const { return some_unusable_; }
   std::string tried() const { return join(tried_, ", "); }
 
@@ -104,6 +122,24 @@ class Attempts {
   bool some_unusable_ = false;
 };
 
+constexpr const char* kOtherWays =
+    ". Its server also accepts hosts or Kerberos: if `ssh` can log in there, use --rsh ssh";
+
+bool isSecurityKey(const std::string& file) {
+  const Result<std::string> public_key = sys::readFile(file + ".pub");
+  return public_key.ok() && public_key.value().starts_with("sk-");
+}
+
+// What libssh does not try: other ways in, a connection that another ssh holds open, keys on a security
+// token.
+bool sshMayDoMore(const SshHostConfig& config, const std::set<std::string>& other_ways) {
+  const bool other_way = std::any_of(config.logins.begin(), config.logins.end(),
+                                     [&](const std::string& each) { return other_ways.contains(each); });
+  std::vector<std::string> keys = config.identity_files;
+  if (keys.empty()) keys = {sshHome() + "/.ssh/id_ed25519_sk", sshHome() + "/.ssh/id_ecdsa_sk"};
+  return other_way || config.shares_connections || std::any_of(keys.begin(), keys.end(), isSecurityKey);
+}
+
 }  // namespace
 
 Status authenticate(ssh_session_struct* session, const std::string& who, const SshHostConfig& config,
@@ -125,8 +161,13 @@ Status authenticate(ssh_session_struct* session, const std::string& who, const S
       if (in) return {};
     }
   }
-  return {Code::kPermissionDenied, "no key is accepted for " + who + " (tried: " + attempts.tried() +
-                                       "); check the user, or run: ssh-copy-id " + who};
+  POP_ASSIGN_OR_RETURN(const bool without_any, attempts.tryNone());
+  if (without_any) return {};
+  const std::set<std::string> other_ways = attempts.otherWays();
+  const std::string why = "no key is accepted for " + who + " (tried: " + attempts.tried() + ')';
+  if (sshMayDoMore(config, other_ways)) return {Code::kUnimplemented, why};
+  return {Code::kPermissionDenied,
+          why + "; check the user, or run: ssh-copy-id " + who + (other_ways.empty() ? "" : kOtherWays)};
 }
 
 }  // namespace pop

@@ -13,7 +13,8 @@ struct ssh_session_struct;
 namespace pop {
 
 /// Tries the keys that the user named, then those of ssh-agent, then the default files if no key was named.
-/// Never prompts.
+/// Never prompts. kUnimplemented: none is accepted, but the ssh program has ways in that libssh does not
+/// have.
 Status authenticate(ssh_session_struct* session, const std::string& who, const SshHostConfig& config,
                     const Wait& wait);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <latch>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -34,6 +35,23 @@ Status noThread(const std::system_error& error) {
   return {Code::kResourceExhausted, "poprun cannot start a thread to reach it: " + error.code().message() +
                                         " (see `ulimit -u`, and pids.max of poprun's cgroup)"};
 }
+
+// While it lives, it takes the place of a process more, where the system allows few: of the ssh that is to
+// read the configuration.
+class Place {
+ public:
+  Place() : thread_([this] { gone_.wait(); }) {}
+  ~Place() {
+    gone_.count_down();
+    thread_.join();
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+ private:
+  std::latch gone_{1};
+  std::thread thread_;
+};
 
 // Carries events to the loop's thread until the bootstrapper is gone.
 class Reporter {
@@ -115,6 +133,8 @@ class SshBootstrapper::Run {
     const std::size_t count = std::min(hosts_.size(), kMaxThreads);
     try {
       pump_ = std::make_unique<BytePump>();
+      threads_.emplace_back([this] { reachSome(); });
+      const Place place;
       while (threads_.size() < count) threads_.emplace_back([this] { reachSome(); });
     } catch (const std::system_error& error) {
       if (threads_.empty()) return noThread(error);
@@ -139,18 +159,37 @@ class SshBootstrapper::Run {
     POP_ASSIGN_OR_RETURN(const SshTarget target, parseSshTarget(hosts_[static_cast<std::size_t>(host)]));
     POP_ASSIGN_OR_RETURN(const std::string command, agentCommand(agent_));
     if (!options_.rsh.empty()) return reachByProgram(host, target, command);
-    const std::string& user = target.user.empty() ? options_.user : target.user;
-    SshHostConfig config = sshConfigOf(target.host, user, options_.config_file);
+    Wait wait(cancellation_, std::chrono::milliseconds(options_.connect_timeout_ms));
+    POP_ASSIGN_OR_RETURN(SshHostConfig config, configOf(target, wait));
     if (!config.needs_program.empty()) return reachByProgram(host, target, command);
     auto session = std::make_unique<SshSession>(target, options_, std::move(config));
-    return reachBySession(host, std::move(session), command);
+    Result<ReachedHost> reached = reachBySession(host, std::move(session), wait, command);
+    if (reached.code() != Code::kUnimplemented) return reached;
+    Result<ReachedHost> by_program = reachByProgram(host, target, command);
+    if (by_program.ok()) return by_program;
+    return Status(by_program.code(), reached.status().message() + "; " + by_program.status().message());
   }
 
-  Result<ReachedHost> reachBySession(int host, std::unique_ptr<SshSession> session,
+  // An ssh that reads its files is as much work for our processors as a key exchange.
+  Result<SshHostConfig> configOf(const SshTarget& target, Wait& wait) {
+    POP_RETURN_IF_ERROR(takeSlot(wait));
+    Result<SshHostConfig> config = sshConfigOf(target, options_, wait);
+    slots_.release();
+    return config;
+  }
+
+  // The time until there is one does not count.
+  Status takeSlot(Wait& wait) {
+    const Wait::Clock::time_point queued = Wait::Clock::now();
+    if (!slots_.acquire()) return {Code::kCancelled, "it was given up"};
+    wait.extend(Wait::Clock::now() - queued);
+    return {};
+  }
+
+  Result<ReachedHost> reachBySession(int host, std::unique_ptr<SshSession> session, Wait& wait,
                                      const std::string& command) {
     const auto phase = [this, host](const std::string& name) { reporter_->phase(host, name); };
     POP_RETURN_IF_ERROR(session->configure());
-    Wait wait(cancellation_, std::chrono::milliseconds(options_.connect_timeout_ms));
     ReachedHost reached;
     Status connected = connect(*session, wait, phase, reached);
     if (connected.code() == Code::kDeadlineExceeded) {
@@ -173,9 +212,7 @@ class SshBootstrapper::Run {
     POP_ASSIGN_OR_RETURN(Connection connection, dialSsh(session.host(), session.port(), wait, phase));
     reached.peer_address = connection.peer_address;
     reached.local_address = connection.local_address;
-    const Wait::Clock::time_point queued = Wait::Clock::now();
-    if (!slots_.acquire()) return {Code::kCancelled, "it was given up"};
-    wait.extend(Wait::Clock::now() - queued);
+    POP_RETURN_IF_ERROR(takeSlot(wait));
     Status status = session.open(std::move(connection.socket), wait, phase);
     // Before releasing the slot, so that phases never show more hosts in this stage than there are slots.
     if (status.ok()) phase("starting the agent");

@@ -1,279 +1,324 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/bootstrap/ssh/ssh_config.h"
 
-#include <glob.h>
+#include <fcntl.h>
 #include <pwd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <set>
-#include <sstream>
-#include <utility>
 
 #include "common/base/text.h"
+#include "common/os/helper_run.h"
 #include "common/sys/fd.h"
-#include "poprun/bootstrap/ssh/ssh_patterns.h"
+#include "poprun/bootstrap/ssh_words.h"
 
 namespace pop {
 namespace {
 
-constexpr int kMaxIncludes = 16;
+// Settings that change nothing of what libssh does for us: they are about logins by hand, other ways to log
+// in, what is sent along, or how long to wait, which poprun's own options say.
+constexpr std::array kNotForUs{"addkeystoagent",
+                               "batchmode",
+                               "canonicaldomains",
+                               "canonicalizefallbacklocal",
+                               "canonicalizemaxdots",
+                               "canonicalizepermittedcnames",
+                               "casignaturealgorithms",
+                               "channeltimeout",
+                               "clearallforwardings",
+                               "connectionattempts",
+                               "connecttimeout",
+                               "controlmaster",
+                               "controlpersist",
+                               "dynamicforward",
+                               "enableescapecommandline",
+                               "enablesshkeysign",
+                               "escapechar",
+                               "exitonforwardfailure",
+                               "fingerprinthash",
+                               "forkafterauthentication",
+                               "forwardagent",
+                               "forwardx11",
+                               "forwardx11timeout",
+                               "forwardx11trusted",
+                               "gatewayports",
+                               "gssapidelegatecredentials",
+                               "gssapikexalgorithms",
+                               "gssapirenewalforcesrekey",
+                               "gssapitrustdns",
+                               "hashknownhosts",
+                               "host",
+                               "hostbasedacceptedalgorithms",
+                               "ipqos",
+                               "kbdinteractiveauthentication",
+                               "kbdinteractivedevices",
+                               "localcommand",
+                               "localforward",
+                               "loglevel",
+                               "logverbose",
+                               "numberofpasswordprompts",
+                               "obscurekeystroketiming",
+                               "passwordauthentication",
+                               "permitlocalcommand",
+                               "permitremoteopen",
+                               "proxyusefdpass",
+                               "remotecommand",
+                               "remoteforward",
+                               "requesttty",
+                               "sendenv",
+                               "serveralivecountmax",
+                               "serveraliveinterval",
+                               "sessiontype",
+                               "setenv",
+                               "stdinnull",
+                               "streamlocalbindmask",
+                               "streamlocalbindunlink",
+                               "syslogfacility",
+                               "tag",
+                               "tcpkeepalive",
+                               "tunnel",
+                               "tunneldevice",
+                               "updatehostkeys",
+                               "visualhostkey",
+                               "xauthlocation"};
 
-constexpr const char* kSystemConfig = "/etc/ssh/ssh_config";
+// What libssh does anyway.
+constexpr std::array kAsLibssh{"addressfamily any",
+                               "canonicalizehostname false",
+                               "checkhostip no",
+                               "gssapikeyexchange no",
+                               "nohostauthenticationforlocalhost no",
+                               "pubkeyauthentication true",
+                               "rekeylimit 0 0",
+                               "requiredrsasize 1024",
+                               "securitykeyprovider internal",
+                               "verifyhostkeydns false"};
 
-// Keywords that libssh 0.10 does not support, or only in part.
-constexpr std::array<std::string_view, 15> kForTheProgram{
-    "proxyjump",      "proxycommand",        "proxyusefdpass",       "hostkeyalias",    "certificatefile",
-    "pkcs11provider", "securitykeyprovider", "canonicalizehostname", "addressfamily",   "knownhostscommand",
-    "bindinterface",  "localcommand",        "bindaddress",          "revokedhostkeys", "rekeylimit"};
+constexpr std::array kAlgorithms{"ciphers",           "macs",        "kexalgorithms",
+                                 "hostkeyalgorithms", "compression", "pubkeyacceptedalgorithms"};
 
-constexpr std::array<std::string_view, 6> kAlgorithms{
-    "ciphers", "macs", "kexalgorithms", "hostkeyalgorithms", "pubkeyacceptedalgorithms", "compression"};
+// The key files that ssh tries where none is named; it prints all that it knows of.
+constexpr std::array kUsualKeys{"~/.ssh/id_rsa",     "~/.ssh/id_ecdsa",      "~/.ssh/id_ecdsa_sk",
+                                "~/.ssh/id_ed25519", "~/.ssh/id_ed25519_sk", "~/.ssh/id_xmss",
+                                "~/.ssh/id_dsa"};
+constexpr std::size_t kFewestUsualKeys = 4;
+
+constexpr std::chrono::milliseconds kForAProcess{1000};
+constexpr int kTriesForAProcess = 50;
+constexpr const char* kProcessLimit = " (see `ulimit -u`, and pids.max of poprun's cgroup)";
 
 template <std::size_t N>
-bool contains(const std::array<std::string_view, N>& keywords, std::string_view keyword) {
-  return std::find(keywords.begin(), keywords.end(), keyword) != keywords.end();
+bool contains(const std::array<const char*, N>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Whether it contains a token that ssh would replace by a value unknown to us.
-bool isComposed(std::string_view value) {
-  return value.find('%') != std::string_view::npos || value.find("${") != std::string_view::npos;
+// libssh takes a user out of "user@host"; other characters are for ssh to refuse.
+bool isPlainHost(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char each) {
+    return (each >= '0' && each <= '9') || (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||
+           std::string_view(".:-_%").find(each) != std::string_view::npos;
+  });
 }
 
-// Words of a line: blanks or one '=' after the keyword; double quotes keep blanks.
-std::vector<std::string> wordsOf(std::string_view line) {
-  std::vector<std::string> words;
-  std::string word;
-  bool quoted = false, any = false;
-  for (const char each : line) {
-    const bool between =
-        !quoted && (each == ' ' || each == '\t' || (each == '=' && words.size() + (any ? 1 : 0) == 1));
-    if (each == '"') {
-      quoted = !quoted;
-      any = true;
-    } else if (between) {
-      if (any) words.push_back(std::exchange(word, {}));
-      any = false;
-    } else {
-      word += each;
-      any = true;
+class Answer {
+ public:
+  Answer(const std::string& home, const std::function<const std::set<std::string>&()>& defaults)
+      : home_(home), defaults_(defaults) {}
+
+  void take(const std::string& line) {
+    const std::size_t blank = line.find(' ');
+    if (blank == std::string::npos) return;
+    const std::string keyword = lowerCase(line.substr(0, blank));
+    const std::string value = line.substr(blank + 1);
+    if (contains(kNotForUs, keyword) || contains(kAsLibssh, line) || takeAddress(keyword, value) ||
+        takeLogin(keyword, value) || takeHostKeys(keyword, value))
+      return;
+    if (contains(kAlgorithms, keyword)) {
+      config_.algorithms.emplace_back(keyword, value);
+    } else if (defaults_().count(line) == 0) {
+      need(keyword);
     }
   }
-  if (any) words.push_back(word);
-  return words;
-}
 
-class Scanner {
- public:
-  Scanner(std::string_view host, std::string_view user, const std::string& home, const SshConfigReader& read)
-      : host_(host), user_(user), home_(home), read_(read) {}
-
-  void scan(const std::string& file) {
-    include_directory_ = file == kSystemConfig ? "/etc/ssh" : home_ + "/.ssh";
-    scanFile(file, 0);
+  SshHostConfig result() {
+    const bool usual =
+        keys_.size() >= kFewestUsualKeys &&
+        std::all_of(keys_.begin(), keys_.end(), [](auto& key) { return contains(kUsualKeys, key); });
+    for (const std::string& key : usual ? std::vector<std::string>{} : keys_) {
+      if (lowerCase(key) != "none") config_.identity_files.push_back(path("identityfile", key));
+    }
+    if (config_.host_name.empty() || config_.known_hosts.empty() || config_.system_known_hosts.empty())
+      need("an answer of ssh -G that is not known");
+    return std::move(config_);
   }
-  SshHostConfig result() { return std::move(result_); }
 
  private:
-  void scanFile(const std::string& path, int depth) {
-    if (depth > kMaxIncludes) return;
-    for (const std::string& text : read_(path)) scanText(text, depth);
-  }
-
-  void scanText(const std::string& text, int depth) {
-    const bool applied = applies_;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-      const std::string_view content = trimmed(line);
-      if (content.empty() || content.front() == '#') continue;
-      const std::vector<std::string> words = wordsOf(content);
-      if (words.size() > 1) scanLine(words, depth);
-    }
-    applies_ = applied;  // a Host block ends with its file
-  }
-
-  void scanLine(const std::vector<std::string>& words, int depth) {
-    const std::string keyword = lowerCase(words[0]);
-    if (keyword == "host") {
-      std::string patterns;
-      for (std::size_t i = 1; i < words.size(); ++i) patterns += words[i] + ' ';
-      applies_ = matchesSshPatterns(host_, patterns);
-    } else if (keyword == "match") {
-      applies_ = matches(words);
-    } else if (applies_ && keyword == "include") {
-      for (std::size_t i = 1; i < words.size(); ++i) scanFile(includePath(words[i]), depth + 1);
-    } else if (applies_) {
-      take(keyword, words);
-    }
-  }
-
-  // `Host` matches the name as the user wrote it; `Match host` matches the name as replaced by HostName so
-  // far.
-  std::string nameFor(const std::string& criterion) const {
-    const bool is_replaced = criterion == "host" && !result_.host_name.empty();
-    return is_replaced ? result_.host_name : host_;
-  }
-
-  // If only the ssh program can evaluate a criterion, that program reaches the host.
-  bool matches(const std::vector<std::string>& words) {
-    bool all = true;
-    for (std::size_t i = 1; i < words.size(); ++i) {
-      const std::string criterion = lowerCase(words[i]);
-      if (criterion == "all") continue;
-      const bool is_user = criterion == "user";
-      const std::string& user = user_.empty() ? result_.user : user_;
-      if ((criterion == "host" || criterion == "originalhost" || (is_user && !user.empty())) &&
-          i + 1 < words.size()) {
-        all = all && matchesSshPatterns(is_user ? user : nameFor(criterion), words[++i]);
-      } else if (all) {
-        need("Match " + words[i]);
-        return false;
-      } else {
-        return false;
-      }
-    }
-    return all;
-  }
-
-  void take(std::string keyword, const std::vector<std::string>& words) {
-    if (keyword == "identityfile") return takeIdentity(words[1]);
-    if (keyword == "pubkeyacceptedkeytypes") keyword = "pubkeyacceptedalgorithms";  // as it was called before
-    if (!seen_.insert(keyword).second) return;                                      // the first value counts
-    const std::string value = lowerCase(words[1]);
+  bool takeAddress(const std::string& keyword, const std::string& value) {
     if (keyword == "hostname") {
-      takeHostName(words[1]);
+      config_.host_name = value;
+      if (!isPlainHost(value)) need("hostname " + value);
     } else if (keyword == "user") {
-      result_.user = words[1];
+      config_.user = value;
+      if (isComposed(value)) need("user " + value);
     } else if (keyword == "port") {
-      takePort(words[1]);
+      const Result<std::int64_t> port = parseInteger(value);
+      if (!port.ok() || port.value() < 1 || port.value() > 65535) need("port " + value);
+      if (port.ok()) config_.port = static_cast<int>(port.value());
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  bool takeLogin(const std::string& keyword, const std::string& value) {
+    if (keyword == "identityfile") {
+      keys_.push_back(value);
     } else if (keyword == "identitiesonly") {
-      result_.identities_only = value == "yes";
+      config_.identities_only = value == "yes";
     } else if (keyword == "identityagent") {
-      takeAgent(words[1]);
-    } else if (keyword == "stricthostkeychecking") {
-      if (value == "accept-new") result_.host_keys = HostKeyPolicy::kAcceptNew;
-      if (value == "no" || value == "off") result_.host_keys = HostKeyPolicy::kOff;
+      if (value != "SSH_AUTH_SOCK")
+        config_.identity_agent =
+            value.starts_with('$') && !value.starts_with("${") ? value : path(keyword, value);
+    } else if (keyword == "hostbasedauthentication" || keyword == "gssapiauthentication") {
+      if (value == "yes") config_.logins.insert(keyword.substr(0, keyword.find("authentication")));
+    } else if (keyword == "controlpath") {
+      config_.shares_connections = value != "none";
+    } else if (keyword == "preferredauthentications") {
+      if ((',' + value + ',').find(",publickey,") == std::string::npos) need(keyword + ' ' + value);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  bool takeHostKeys(const std::string& keyword, const std::string& value) {
+    if (keyword == "stricthostkeychecking") {
+      if (value == "accept-new") config_.host_keys = HostKeyPolicy::kAcceptNew;
+      if (value == "no" || value == "off" || value == "false") config_.host_keys = HostKeyPolicy::kOff;
     } else if (keyword == "userknownhostsfile") {
-      takeKnownHosts(words, result_.known_hosts_file);
+      config_.known_hosts = files(keyword, value, "~/.ssh/known_hosts ~/.ssh/known_hosts2");
     } else if (keyword == "globalknownhostsfile") {
-      takeKnownHosts(words, result_.global_known_hosts_file);
-    } else if (contains(kAlgorithms, keyword)) {
-      result_.algorithms.emplace_back(keyword, words[1]);
-    } else if (contains(kForTheProgram, keyword)) {
-      const bool harmless = value == "none" || value == "no" || value == "any" || value == "default";
-      if (!harmless) need(words[0]);
-      if (keyword == "proxyjump" || keyword == "proxycommand") seen_.insert({"proxyjump", "proxycommand"});
+      config_.system_known_hosts =
+          files(keyword, value, "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2");
+    } else {
+      return false;
     }
+    return true;
   }
 
-  void takeHostName(const std::string& value) {
-    std::string name;
-    for (std::size_t i = 0; i < value.size(); ++i) {
-      if (value[i] != '%') {
-        name += value[i];
-      } else if (++i < value.size() && (value[i] == 'h' || value[i] == '%')) {
-        name += value[i] == 'h' ? host_ : "%";
-      } else {
-        return need("HostName " + value);
-      }
-    }
-    result_.host_name = name;
+  // ssh prints several files with blanks between them, and does not quote: one name with a blank looks the
+  // same.
+  std::vector<std::string> files(const std::string& keyword, const std::string& value,
+                                 const std::string& usual) {
+    const std::string first = usual.substr(0, usual.find(' '));
+    const std::string second = usual.substr(usual.find(' ') + 1);
+    const std::string at_home = inHome(first) + ' ' + inHome(second);
+    if (value == usual || value == at_home) return {inHome(first), inHome(second)};
+    if (lowerCase(value) == "none") return {"/dev/null"};
+    if (value.find(' ') != std::string::npos) need(keyword + ' ' + value);
+    return {path(keyword, value)};
   }
 
-  void takePort(const std::string& value) {
-    const Result<std::int64_t> port = parseInteger(value);
-    if (!port.ok() || port.value() < 1 || port.value() > 65535) return need("Port " + value);
-    result_.port = static_cast<int>(port.value());
+  // Whether ssh will replace a token in it when it connects.
+  static bool isComposed(std::string_view value) {
+    return value.find('%') != std::string_view::npos || value.find("${") != std::string_view::npos;
   }
 
-  void takeIdentity(const std::string& value) {
-    if (lowerCase(value) == "none") return;
-    const std::string path = expanded(value);
-    if (isComposed(path)) return need("IdentityFile " + value);
-    result_.identity_files.push_back(path);
+  std::string inHome(const std::string& path) const {
+    return path.starts_with("~/") ? home_ + path.substr(1) : path;
   }
 
-  void takeKnownHosts(const std::vector<std::string>& words, std::string& file) {
-    if (words.size() > 2) return need(words[0] + " with several files");
-    file = lowerCase(words[1]) == "none" ? "/dev/null" : expanded(words[1]);
-    if (isComposed(file)) need(words[0] + ' ' + words[1]);
+  std::string path(const std::string& keyword, const std::string& value) {
+    const std::string path = inHome(value);
+    if (isComposed(path) || path.starts_with('~')) need(keyword + ' ' + value);
+    return path;
   }
 
-  void takeAgent(const std::string& value) {
-    const std::string path = expanded(value);
-    if (isComposed(path)) return need("IdentityAgent " + value);
-    if (value != "SSH_AUTH_SOCK") result_.identity_agent = path;
+  void need(const std::string& setting) {
+    if (config_.needs_program.empty()) config_.needs_program = setting;
   }
 
-  void need(const std::string& keyword) {
-    if (result_.needs_program.empty()) result_.needs_program = keyword;
-  }
-
-  std::string expanded(std::string_view path) const {
-    if (path.starts_with("~/")) return home_ + std::string(path.substr(1));
-    if (path.starts_with("%d/")) return home_ + std::string(path.substr(2));
-    return std::string(path);
-  }
-
-  std::string includePath(std::string_view path) const {
-    if (path.starts_with("/") || path.starts_with("~")) return expanded(path);
-    return include_directory_ + '/' + std::string(path);
-  }
-
-  std::string host_;
-  std::string user_;
-  std::string home_;
-  const SshConfigReader& read_;
-  std::string include_directory_;  ///< for relative ones
-  bool applies_ = true;
-  std::set<std::string> seen_;
-  SshHostConfig result_;
+  const std::string& home_;
+  const std::function<const std::set<std::string>&()>& defaults_;
+  std::vector<std::string> keys_;
+  SshHostConfig config_;
 };
 
-// ssh refuses to read such a file of a user.
-bool othersMayWrite(const std::string& file) {
-  struct stat status {};
-  return ::stat(file.c_str(), &status) == 0 &&
-         ((status.st_uid != 0 && status.st_uid != ::getuid()) || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0);
+// Where ssh is not installed, and nothing is configured either.
+std::optional<SshHostConfig> withoutSsh(const SshTarget& target, const SshOptions& options) {
+  const std::string home = sshHome();
+  if (!options.config_file.empty() || ::access((home + "/.ssh/config").c_str(), F_OK) == 0 ||
+      ::access("/etc/ssh/ssh_config", F_OK) == 0)
+    return {};
+  SshHostConfig config{.host_name = target.host, .user = target.user.empty() ? options.user : target.user};
+  if (const int port = target.port != 0 ? target.port : options.port; port != 0) config.port = port;
+  config.known_hosts = {home + "/.ssh/known_hosts"};
+  config.system_known_hosts = {"/etc/ssh/ssh_known_hosts"};
+  return config;
 }
 
-// Reads files, and records the name of one that ssh would refuse. Files that the user named and the system's
-// file are read whoever owns them.
-class Reader {
- public:
-  explicit Reader(std::string named) : named_(std::move(named)) {}
-
-  std::vector<std::string> textsOf(const std::string& pattern) {
-    std::vector<std::string> texts;
-    glob_t found{};
-    if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
-      for (std::size_t i = 0; i < found.gl_pathc; ++i) {
-        const std::string file = found.gl_pathv[i];
-        if (file != named_ && file != kSystemConfig && othersMayWrite(file)) refused_ = file;
-        if (Result<std::string> text = sys::readFile(file); text.ok()) texts.push_back(text.value());
-      }
-    }
-    ::globfree(&found);
-    return texts;
+// ssh presents a certificate beside a key by itself; libssh does not.
+std::string certificateOf(const SshHostConfig& config) {
+  for (const std::string& file :
+       config.identity_files.empty() ? usualIdentityFiles() : config.identity_files) {
+    const std::string certificate = file + "-cert.pub";
+    if (::access(certificate.c_str(), F_OK) == 0) return certificate;
   }
-  const std::string& refused() const { return refused_; }
+  return {};
+}
 
- private:
-  const std::string named_;
-  std::string refused_;
-};
+std::string inOneLine(const std::string& errors) {
+  std::vector<std::string> lines;
+  for (const std::string& line : split(errors, '\n')) {
+    if (!trimmed(line).empty()) lines.push_back(printable(trimmed(line)));
+  }
+  return join(lines, "; ");
+}
+
+// Where the system allows us no more processes, others of ours end soon.
+Result<std::string> outputOf(const std::vector<std::string>& command, const Wait& wait) {
+  for (Wait::Clock::duration waited{};; waited += kForAProcess / kTriesForAProcess) {
+    Result<std::string> output =
+        os::outputOf(command, std::chrono::ceil<std::chrono::milliseconds>(wait.left()),
+                     sys::Fd(::fcntl(wait.cancellation().fd(), F_DUPFD_CLOEXEC, 0)));
+    if (output.code() != Code::kResourceExhausted) return output;
+    if (waited >= kForAProcess) return Status(output.code(), output.status().message() + kProcessLimit);
+    POP_RETURN_IF_ERROR(wait.pause(kForAProcess / kTriesForAProcess));
+  }
+}
 
 }  // namespace
 
-SshHostConfig readSshConfig(std::string_view host, std::string_view user,
-                            const std::vector<std::string>& files, const std::string& home,
-                            const SshConfigReader& read) {
-  Scanner scanner(host, user, home, read);
-  for (const std::string& file : files) scanner.scan(file);
-  return scanner.result();
+SshHostConfig sshConfigFrom(std::string_view answer, const std::string& home,
+                            const std::function<const std::set<std::string>&()>& defaults) {
+  Answer settings(home, defaults);
+  for (const std::string& line : split(answer, '\n')) settings.take(line);
+  return settings.result();
+}
+
+Result<SshHostConfig> sshConfigOf(const SshTarget& target, const SshOptions& options, const Wait& wait) {
+  const std::string& user = target.user.empty() ? options.user : target.user;
+  const int port = target.port != 0 ? target.port : options.port;
+  // With a command, as all that we run: without one, ssh refuses some settings of logins.
+  std::vector<std::string> command{kSshProgram, "-G", "-o", "RemoteCommand=none"};
+  if (!options.config_file.empty()) command.insert(command.end(), {"-F", options.config_file});
+  if (!user.empty()) command.insert(command.end(), {"-l", user});
+  if (port != 0) command.insert(command.end(), {"-p", std::to_string(port)});
+  command.insert(command.end(), {target.host, "true"});
+  const Result<std::string> answer = outputOf(command, wait);
+  if (answer.code() == Code::kNotFound) {
+    if (std::optional<SshHostConfig> config = withoutSsh(target, options)) return *std::move(config);
+  }
+  if (!answer.ok()) {
+    return Status(answer.code(), inOneLine(answer.status().message()))
+        .during("reading its SSH configuration (ssh -G)");
+  }
+  SshHostConfig config = sshConfigFrom(
+      answer.value(), sshHome(), []() -> auto& { return sshDefaults(kSshProgram); });
+  if (config.needs_program.empty()) config.needs_program = certificateOf(config);
+  return config;
 }
 
 std::string sshHome() {
@@ -285,25 +330,6 @@ std::string sshHome() {
   }
   const char* home = std::getenv("HOME");
   return home != nullptr ? home : "";
-}
-
-SshHostConfig sshConfigOf(std::string_view host, std::string_view user, const std::string& config_file) {
-  const std::string home = sshHome();
-  const std::vector<std::string> files = config_file.empty()
-                                             ? std::vector<std::string>{home + "/.ssh/config", kSystemConfig}
-                                             : std::vector<std::string>{config_file};
-  Reader reader(config_file);
-  SshHostConfig config = readSshConfig(host, user, files, home,
-                                       [&](const std::string& pattern) { return reader.textsOf(pattern); });
-  if (!reader.refused().empty()) config.needs_program = reader.refused() + ", which other users can write";
-  // ssh automatically presents a certificate next to a key file; libssh does not.
-  for (const std::string& file :
-       config.identity_files.empty() ? usualIdentityFiles() : config.identity_files) {
-    const std::string certificate = file + "-cert.pub";
-    if (config.needs_program.empty() && ::access(certificate.c_str(), F_OK) == 0)
-      config.needs_program = certificate;
-  }
-  return config;
 }
 
 std::vector<std::string> usualIdentityFiles() {

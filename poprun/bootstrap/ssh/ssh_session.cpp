@@ -2,12 +2,10 @@
 #include "poprun/bootstrap/ssh/ssh_session.h"
 
 #include <libssh/libssh.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -21,9 +19,6 @@
 namespace pop {
 namespace {
 
-constexpr int kSshPort = 22;
-constexpr const char* kSystemKnownHosts = "/etc/ssh/ssh_known_hosts";
-
 // For both directions, where libssh distinguishes them.
 constexpr std::array<std::pair<std::string_view, ssh_options_e>, 8> kAlgorithmOptions{{
     {"ciphers", SSH_OPTIONS_CIPHERS_C_S},
@@ -36,25 +31,20 @@ constexpr std::array<std::pair<std::string_view, ssh_options_e>, 8> kAlgorithmOp
     {"compression", SSH_OPTIONS_COMPRESSION},
 }};
 
-// The key types that libssh 0.10 accepts from a server, the best first.
-constexpr std::array kUsualKeyTypes{"ssh-ed25519", "ecdsa-sha2-nistp521", "ecdsa-sha2-nistp384",
-                                    "ecdsa-sha2-nistp256", "ssh-rsa"};
-
-std::string firstOf(std::string first, std::string second, std::string third = {}) {
-  if (!first.empty()) return first;
-  return second.empty() ? third : second;
+// `algorithms` with those first whose keys are known: otherwise the server might present another one. libssh
+// knows no certificates of hosts.
+std::string knownFirst(const std::string& algorithms, const std::vector<std::string>& known_types) {
+  std::vector<std::string> wanted = split(algorithms, ',');
+  std::erase_if(wanted, [](const std::string& each) { return each.find("-cert-") != std::string::npos; });
+  std::stable_partition(wanted.begin(), wanted.end(), [&](const std::string& algorithm) {
+    const std::string type = algorithm.starts_with("rsa-sha2-") ? "ssh-rsa" : algorithm;
+    return std::find(known_types.begin(), known_types.end(), type) != known_types.end();
+  });
+  return join(wanted, ",");
 }
 
 // One packet's worth; more would only be buffered in libssh.
 constexpr std::size_t kWriteBytes = 32 << 10;
-
-std::string option(ssh_session session, ssh_options_e name) {
-  char* text = nullptr;
-  if (ssh_options_get(session, name, &text) != SSH_OK || text == nullptr) return {};
-  std::string value = text;
-  ssh_string_free_char(text);
-  return value;
-}
 
 }  // namespace
 
@@ -84,63 +74,39 @@ Status SshSession::configure() {
   ssh_session session = session_.get();
   const int off = 0;
   const int on = 1;
-  if (!options_.config_file.empty() && ::access(options_.config_file.c_str(), R_OK) != 0)
-    return errnoStatus("reading " + options_.config_file, errno);
-  const std::string& host = config_.host_name.empty() ? target_.host : config_.host_name;
-  if (ssh_options_set(session, SSH_OPTIONS_HOST, host.c_str()) != SSH_OK)
-    return invalidArgument(inQuotes(host) + " is not a host name that libssh accepts");
-  bool ok = ssh_options_set(session, SSH_OPTIONS_PROCESS_CONFIG, &off) == SSH_OK &&
-            ssh_options_set(session, SSH_OPTIONS_STRICTHOSTKEYCHECK, &on) == SSH_OK;
-  const std::string user = firstOf(target_.user, options_.user, config_.user);
-  if (ok && !user.empty()) ok = ssh_options_set(session, SSH_OPTIONS_USER, user.c_str()) == SSH_OK;
-  const auto port = static_cast<unsigned>(target_.port != 0    ? target_.port
-                                          : options_.port != 0 ? options_.port
-                                          : config_.port != 0  ? config_.port
-                                                               : kSshPort);
-  ok = ok && ssh_options_set(session, SSH_OPTIONS_PORT, &port) == SSH_OK;
-  known_hosts_ = {
-      firstOf(options_.known_hosts_file, config_.known_hosts_file, sshHome() + "/.ssh/known_hosts"),
-      firstOf(config_.global_known_hosts_file, kSystemKnownHosts)};
-  ok = ok && ssh_options_set(session, SSH_OPTIONS_KNOWNHOSTS, known_hosts_[0].c_str()) == SSH_OK &&
-       ssh_options_set(session, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, known_hosts_[1].c_str()) == SSH_OK;
-  if (!ok) return invalidArgument("preparing the SSH session: " + errorText());
+  if (!options_.known_hosts_file.empty()) config_.known_hosts = {options_.known_hosts_file};
+  known_hosts_ = config_.known_hosts;
+  known_hosts_.insert(known_hosts_.end(), config_.system_known_hosts.begin(),
+                      config_.system_known_hosts.end());
+  if (const std::string file = authorityFile(host(), port(), known_hosts_); !file.empty())
+    return {Code::kUnimplemented, file + " has a certificate authority for it, which libssh does not know"};
   if (!options_.identity_files.empty()) config_.identity_files = options_.identity_files;
-  preferKnownKeys();
-  for (const auto& [keyword, value] : config_.algorithms) POP_RETURN_IF_ERROR(setAlgorithms(keyword, value));
+  const auto port = static_cast<unsigned>(config_.port);
+  bool ok = ssh_options_set(session, SSH_OPTIONS_HOST, host().c_str()) == SSH_OK &&
+            ssh_options_set(session, SSH_OPTIONS_PROCESS_CONFIG, &off) == SSH_OK &&
+            ssh_options_set(session, SSH_OPTIONS_STRICTHOSTKEYCHECK, &on) == SSH_OK &&
+            ssh_options_set(session, SSH_OPTIONS_PORT, &port) == SSH_OK &&
+            ssh_options_set(session, SSH_OPTIONS_KNOWNHOSTS, known_hosts_.front().c_str()) == SSH_OK &&
+            ssh_options_set(session, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, known_hosts_.back().c_str()) == SSH_OK;
+  if (!config_.user.empty())
+    ok = ok && ssh_options_set(session, SSH_OPTIONS_USER, config_.user.c_str()) == SSH_OK;
+  if (!ok || !setAlgorithms()) return {Code::kUnimplemented, "preparing the SSH session: " + errorText()};
   return {};
 }
 
-// Otherwise the server might present a key of another type than the known one.
-void SshSession::preferKnownKeys() {
-  std::vector<std::string> wanted = knownKeyTypes(knownName(host(), port()), known_hosts_);
-  if (wanted.empty()) return;
-  for (const char* usual : kUsualKeyTypes) {
-    if (std::find(wanted.begin(), wanted.end(), usual) == wanted.end()) wanted.emplace_back(usual);
+// False: libssh supports none of one kind.
+bool SshSession::setAlgorithms() {
+  for (const auto& [keyword, value] : config_.algorithms) {
+    for (const auto& [name, option] : kAlgorithmOptions) {
+      if (name == keyword && ssh_options_set(session_.get(), option, value.c_str()) != SSH_OK) return false;
+    }
+    if (keyword != "hostkeyalgorithms") continue;
+    const std::vector<std::string> known = knownKeyTypes(host(), port(), known_hosts_);
+    // If libssh supports none of them, it keeps the order that was set.
+    const std::string preferred = knownFirst(value, known);
+    static_cast<void>(ssh_options_set(session_.get(), SSH_OPTIONS_HOSTKEYS, preferred.c_str()));
   }
-  std::string algorithms = join(wanted, ",");
-  if (const std::size_t rsa = algorithms.find("ssh-rsa"); rsa != std::string::npos)
-    algorithms.replace(rsa, std::strlen("ssh-rsa"), "rsa-sha2-512,rsa-sha2-256");  // of the same key
-  // If libssh supports none of them, it keeps its own order.
-  static_cast<void>(ssh_options_set(session_.get(), SSH_OPTIONS_HOSTKEYS, algorithms.c_str()));
-}
-
-Status SshSession::setAlgorithms(const std::string& keyword, const std::string& value) {
-  for (const auto& [name, option] : kAlgorithmOptions) {
-    if (name == keyword && ssh_options_set(session_.get(), option, value.c_str()) != SSH_OK)
-      return failedPrecondition("libssh supports none of `" + keyword + ' ' + value +
-                                "` from the SSH configuration; use --rsh ssh");
-  }
-  return {};
-}
-
-std::string SshSession::host() const {
-  return option(session_.get(), SSH_OPTIONS_HOST);
-}
-
-int SshSession::port() const {
-  unsigned value = 22;
-  ssh_options_get_port(session_.get(), &value);
-  return static_cast<int>(value);
+  return true;
 }
 
 std::string SshSession::errorText() const {
@@ -157,14 +123,13 @@ Status SshSession::open(sys::Fd socket, Wait& wait, const PhaseReport& phase) {
   const Result<int> connected =
       driveSsh(session, SSH_AGAIN, wait, [session] { return ssh_connect(session); });
   if (!connected.ok()) return Status(connected.status()).during("exchanging SSH keys");
-  if (connected.value() != SSH_OK) return unavailable("the SSH key exchange failed: " + errorText());
+  if (connected.value() != SSH_OK)
+    return {Code::kUnimplemented, "the SSH key exchange failed: " + errorText()};
   phase("checking the host key");
-  const HostKeyPolicy policy =
-      options_.host_keys.value_or(config_.host_keys.value_or(HostKeyPolicy::kStrict));
-  POP_RETURN_IF_ERROR(checkHostKey(session, host(), port(), policy, known_hosts_));
+  POP_RETURN_IF_ERROR(
+      checkHostKey(session, host(), port(), options_.host_keys.value_or(config_.host_keys), known_hosts_));
   phase("authenticating");
-  std::string user = option(session, SSH_OPTIONS_USER);
-  const std::string who = (user.empty() ? "" : user + '@') + target_.host;
+  const std::string who = (config_.user.empty() ? "" : config_.user + '@') + target_.host;
   return authenticate(session, who, config_, wait).during("authenticating");
 }
 

@@ -29,12 +29,13 @@ class SshSession {
   SshSession(const SshSession&) = delete;
   SshSession& operator=(const SshSession&) = delete;
 
-  /// Applies options and configuration to libssh. Afterwards host() and port() are the address to connect to.
+  /// Applies options and configuration to libssh. kUnimplemented as for open().
   Status configure();
-  std::string host() const;
-  int port() const;
+  const std::string& host() const { return config_.host_name; }
+  int port() const { return config_.port; }
 
-  /// On an open connection: runs the handshake and authenticates.
+  /// On an open connection: runs the handshake and authenticates. kUnimplemented: libssh cannot do what the
+  /// server asks for, and the ssh program may.
   Status open(sys::Fd socket, Wait& wait, const PhaseReport& phase);
   Status execute(const std::string& command, Wait& wait);
 
@@ -63,14 +64,13 @@ class SshSession {
     void operator()(ssh_event_struct* event) const;
   };
 
-  void preferKnownKeys();
-  Status setAlgorithms(const std::string& keyword, const std::string& value);
+  bool setAlgorithms();
   std::string errorText() const;
 
   SshTarget target_;
   const SshOptions& options_;
   SshHostConfig config_;
-  std::vector<std::string> known_hosts_;  ///< the user's file and the system's
+  std::vector<std::string> known_hosts_;  ///< the user's files and the system's
   sys::Fd socket_;
   std::unique_ptr<ssh_session_struct, FreeSession> session_;
   std::unique_ptr<ssh_event_struct, FreeEvent> event_;

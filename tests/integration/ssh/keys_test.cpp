@@ -24,6 +24,7 @@ namespace pop::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -147,6 +148,31 @@ TEST_F(KnownHosts, NameHostsAsSshReadsThem) {
   EXPECT_THAT(outcomeOf("*,!" + hosts_.address(0) + ' ' + keyOf(0)), HasSubstr("its host key is not in "));
 }
 
+// As ssh: a line for that port counts first; one without a port can only make the key known, or revoked.
+TEST(KnownHostsOfAPort, AreThoseOfTheHostWhereNothingIsKnownOfThePort) {
+  TestHosts hosts({.count = 2, .sshd_options = {"Port 2200"}});
+  writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+  const TempDir directory;
+  const std::string known = directory.path() + "/known", key = fileText(hosts.home(0) + "/../host_key.pub");
+  const std::string other = fileText(hosts.home(1) + "/../host_key.pub"), host = hosts.address(0) + ' ';
+  const std::string port = '[' + hosts.address(0) + "]:2200 ";
+  const auto outcome = [&](const std::string& lines, HostKeyPolicy policy = HostKeyPolicy::kStrict) {
+    std::ofstream(known) << lines;
+    Bootstrap bootstrap(hosts, {"h0:2200"}, {.known_hosts_file = known, .host_keys = policy});
+    bootstrap.waitForAll();
+    return bootstrap.reached.contains(0) ? "" : bootstrap.whyFailed(0);
+  };
+  EXPECT_EQ(outcome(host + key), "");
+  EXPECT_EQ(outcome(port + key + host + other), "");
+  EXPECT_EQ(outcome(host + "ssh-ed25519 AAAA\n" + host + key), "");
+  EXPECT_THAT(outcome(port + other + host + key), HasSubstr("not the one in " + known));
+  EXPECT_THAT(outcome(host + other), HasSubstr("its host key is not in " + known));
+  EXPECT_THAT(outcome(host + key + "@revoked " + host + key), HasSubstr("is revoked"));
+  EXPECT_THAT(outcome("@revoked " + host + key, HostKeyPolicy::kAcceptNew), HasSubstr("is revoked"));
+  EXPECT_EQ(outcome(host + other, HostKeyPolicy::kAcceptNew), "");
+  EXPECT_THAT(fileText(known), HasSubstr(port)) << "another server than the one at port 22";
+}
+
 // The server has keys of two types, and would show the other one.
 TEST(KnownKeyTypes, AreAskedForFirstThoughALineIsDamaged) {
   TestHosts hosts({.count = 1, .sshd_options = {"HostKey /run/host/rsa_key"}});
@@ -164,8 +190,8 @@ TEST(KnownKeyTypes, AreAskedForFirstThoughALineIsDamaged) {
 
 // ssh and ssh-keyscan write names in lower case.
 TEST(KnownNames, AreInLowerCase) {
-  EXPECT_EQ(knownName("Node1.Example", 22), "node1.example");
-  EXPECT_EQ(knownName("FD00::A", 2200), "[fd00::a]:2200");
+  EXPECT_THAT(knownNames("Node1.Example", 22), ElementsAre("node1.example"));
+  EXPECT_THAT(knownNames("FD00::A", 2200), ElementsAre("[fd00::a]:2200", "fd00::a"));
 }
 
 TEST_F(KnownHosts, KnowAHostWhoeverWritesItInCapitals) {

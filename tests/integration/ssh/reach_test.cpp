@@ -160,7 +160,7 @@ TEST(ReachHosts, AConfigurationThatIsNotThereIsSaid) {
   TestHosts hosts(1);
   Bootstrap bootstrap(hosts, {"h0"}, {.config_file = "/nonexistent"});
   bootstrap.waitForAll();
-  EXPECT_THAT(bootstrap.whyFailed(0), HasSubstr("reading /nonexistent: No such file"));
+  EXPECT_THAT(bootstrap.whyFailed(0), HasSubstr("/nonexistent: No such file"));
 }
 
 TEST(ReachHosts, ThroughAnotherHostByTheSshProgram) {

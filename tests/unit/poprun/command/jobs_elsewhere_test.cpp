@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "poprun/bootstrap/ssh_words.h"
 #include "poprun/cli/parse.h"
 
 namespace pop {
@@ -16,7 +17,14 @@ std::vector<std::string> commandOf(const std::vector<std::string>& words, bool h
   EXPECT_TRUE(parsed.mistakes.empty()) << parsed.mistakes.front();
   EXPECT_TRUE(isElsewhere(parsed.options.detached));
   Result<std::vector<std::string>> command = elsewhereCommand(parsed.options, has_terminal);
-  return command.ok() ? *command : std::vector<std::string>{command.status().message()};
+  if (!command.ok()) return {command.status().message()};
+  // What every ssh of ours is told: see unlikeLogins().
+  for (const std::string& setting : unlikeLogins("ssh")) {
+    const auto at = std::find(command->begin(), command->end(), setting);
+    if (at == command->end()) return {"not told: " + setting};
+    command->erase(at - 1, at + 1);
+  }
+  return *command;
 }
 
 TEST(JobsElsewhere, AreThoseWithAHost) {
@@ -36,7 +44,7 @@ TEST(JobsElsewhere, TakeTheOptionsAboutOutput) {
                           "poprun -v --tag-output=host --fold-output=yes --only-stdout-from-instance=1 "
                           "--follow --logs=train"));
   EXPECT_THAT(commandOf({"--cancel", "h1:7", "--rsh", "ssh -J gate"}),
-              ElementsAre("ssh", "-J", "gate", "h1", "poprun --cancel=7"));
+              ElementsAre("ssh", "-J", "gate", "-o", "ConnectTimeout=10", "h1", "poprun --cancel=7"));
 }
 
 TEST(JobsElsewhere, AreAttachedToAtATerminalThere) {

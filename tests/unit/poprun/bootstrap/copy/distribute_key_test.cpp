@@ -35,8 +35,9 @@ class DistributeKey : public ::testing::Test {
     settings_.copier = {shell_.directory() + "/copier"};
     settings_.home = shell_.directory();
     settings_.has_terminal = true;
-    shell_.write("copier", "#!/bin/sh\necho \"$@\" >> " + shell_.directory() + "/calls\ncp \"$2\" " +
-                               shell_.directory() + "/far/\"$3\"/key\n");
+    shell_.write("copier", "#!/bin/sh\nwhile [ \"$1\" = -o ]; do echo \"$2\" >> " + shell_.directory() +
+                               "/settings; shift 2; done\necho \"$@\" >> " + shell_.directory() +
+                               "/calls\ncp \"$2\" " + shell_.directory() + "/far/\"$3\"/key\n");
     shell_.write(".ssh/id_ed25519.pub", "the key");
   }
   std::vector<std::string> distributeTo(std::vector<std::string> hosts) {
@@ -54,6 +55,9 @@ TEST_F(DistributeKey, AsksOnlyForHostsThatDoNotAcceptItYet) {
   EXPECT_EQ(shell_.read(shell_.directory() + "/calls"), "-i " + key + " new1\n-i " + key + " new3\n");
   EXPECT_THAT(distributeTo({"new1"}), IsEmpty());
   EXPECT_EQ(shell_.read(shell_.directory() + "/calls"), "-i " + key + " new1\n-i " + key + " new3\n");
+  EXPECT_THAT(
+      shell_.read(shell_.directory() + "/settings"),
+      AllOf(HasSubstr("BatchMode=no\n"), HasSubstr("RemoteCommand=none\n"), HasSubstr("Tunnel=no\n")));
 }
 
 TEST_F(DistributeKey, WithoutATerminalSaysWhatToRun) {

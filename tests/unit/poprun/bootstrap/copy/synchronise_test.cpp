@@ -11,12 +11,15 @@
 #include <string>
 #include <vector>
 
+#include "poprun/bootstrap/ssh_words.h"
 #include "tests/unit/poprun/bootstrap/copy/near_shell.h"
 
 namespace pop {
 namespace {
 
 using model::CopyState;
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -123,10 +126,21 @@ TEST_F(Synchronise, NamesHostsAsRsyncDoes) {
   EXPECT_EQ(copyCommand(settings_, "alice@h0").back(), "alice@h0:/");
 }
 
-TEST(WithoutQuestions, KeepsSshFromAskingAndFromWaitingForEver) {
-  EXPECT_THAT(withoutQuestions({"/usr/bin/ssh", "-p", "22"}, std::chrono::seconds(60)),
-              ::testing::IsSupersetOf({"-p", "22", "BatchMode=yes", "ConnectTimeout=60"}));
-  EXPECT_THAT(withoutQuestions({"my-shell"}, std::chrono::seconds(60)), ElementsAre("my-shell"));
+TEST(Unattended, KeepsSshFromAskingFromWaitingForEverAndFromLoginsByHand) {
+  EXPECT_THAT(unattended({"/usr/bin/ssh", "-p", "22"}, std::chrono::seconds(60)),
+              ::testing::IsSupersetOf({"-p", "22", "BatchMode=yes", "ConnectTimeout=60", "RemoteCommand=none",
+                                       "ClearAllForwardings=yes", "SessionType=default", "StdinNull=no",
+                                       "ForkAfterAuthentication=no", "RequestTTY=no", "ControlMaster=no"}));
+  EXPECT_THAT(unattended({"my-shell"}, std::chrono::seconds(60)), ElementsAre("my-shell"));
+}
+
+// An ssh from before OpenSSH 8.7 would not start.
+TEST_F(Synchronise, DoesNotTellAnOldSshOfSettingsThatItDoesNotKnow) {
+  const std::string old = shell_.directory() + "/ssh";
+  shell_.write("ssh", "#!/bin/sh\nexec ssh \"$@\" | grep -v -e sessiontype -e stdinnull -e forkafter\n");
+  EXPECT_THAT(unattended({old}, std::chrono::seconds(60)),
+              AllOf(Contains("RemoteCommand=none"), Not(Contains("SessionType=default")),
+                    Not(Contains("StdinNull=no")), Not(Contains("ForkAfterAuthentication=no"))));
 }
 
 TEST(CopyFailure, IsTheSameWhicheverEndOfTheConnectionRsyncSawFirst) {
