@@ -43,21 +43,34 @@ constexpr std::string_view kNamed =
     "a=\"PATH\"; [ -x \"$a\" ] || fail \"$a is not an executable program there\"; same \"$a\" && run \"$a\"; "
     "fail \"$a is not version VERSION there, but $(version \"$a\" | head -n 1)\"";
 
-// After PATH, where our own is, as on hosts that are all installed alike; not what another user has put
-// there. A copy is summed whenever it is started, not only when it is made: a crash of the host can leave it
+// Whoever can write to a directory on the way to a file, or owns it, can put another file there between a
+// look and the start. A sticky directory lets nobody replace what is not his. Sets p to the path without
+// links, and c to what is open to others; w is for groups, in which a user is often alone.
+constexpr std::string_view kClosed =
+    "me=$(id -u); w=\"*[2367]?\"; "
+    "closed() { p=$(readlink -f \"$1\") || return 1; c=\"$p\"; k=file; while :; do "
+    "set -- $(stat -c \"%u %a\" \"$c\" 2>/dev/null); case \"$1\" in 0|\"$me\") ;; *) return 1;; esac; "
+    "case \"$k$2\" in above[1357][0-7][0-7][0-7]) ;; *[2367]|$w) return 1;; esac; "
+    "[ \"$c\" = / ] && return 0; c=\"${c%/*}\"; c=\"${c:-/}\"; k=above; done; }; ";
+
+// After PATH, where our own is, as on hosts that are all installed alike; neither where others could exchange
+// it. A copy is summed whenever it is started, not only when it is made: a crash of the host can leave it
 // empty or cut under its final name. That costs 12 ms, and makes it needless to wait for the disk when it is
 // made.
 constexpr std::string_view kFound =
     "right() { set -- $(sha256sum <\"$1\"); [ \"$1\" = \"$s\" ]; }; "
-    "a=\"$(command -v popdist-agent)\"; [ -n \"$a\" ] && same \"$a\" && run \"$a\"; "
-    "o=\"OWN\"; case \"$(stat -L -c %u \"$o\" 2>/dev/null)\" in 0|\"$(id -u)\") same \"$o\" && run \"$o\";; "
-    "esac; "
+    "a=\"$(command -v popdist-agent)\"; if [ -z \"$a\" ]; then :; elif closed \"$a\"; then "
+    "same \"$p\" && run \"$p\"; "
+    "else echo \"poprun does not start $a there: other users can write to $c\" >&2; fi; "
+    "closed \"OWN\" && same \"$p\" && run \"$p\"; "
     "say \"wanted $(uname -m)\"; read -r h s n || exit 1; "
-    "d=\"${XDG_CACHE_HOME:-$HOME/.cache}/poprun\"; a=\"$d/popdist-agent-$h\"; "
-    "[ -x \"$a\" ] && right \"$a\" && run \"$a\"; "
+    "d=\"${XDG_CACHE_HOME:-$HOME/.cache}/poprun\"; "
+    "own() { w=; chmod go-w \"$d\" 2>/dev/null; closed \"$d\" && d=\"$p\" && a=\"$d/popdist-agent-$h\"; }; "
+    "own && [ -x \"$a\" ] && right \"$a\" && run \"$a\"; "
     "t=; drop() { [ -z \"$t\" ] || rm -f \"$t\"; }; trap drop 0; trap \"exit 1\" 1 2 13 15; "
     "fail() { drop; say \"failed $*\"; exit 1; }; "
     "e=\"$(mkdir -p \"$d\" 2>&1)\" || fail \"$e\"; "
+    "own || fail \"a copy in $d could be exchanged: other users can write to $c (see XDG_CACHE_HOME)\"; "
     "t=\"$(mktemp \"$d/.popdist-agent.XXXXXX\" 2>&1)\" || { e=\"$t\"; t=; fail \"$e\"; }; "
     "say copy; e=\"$(head -c \"$n\" 2>&1 >\"$t\")\" || fail \"writing $t: $e\"; "
     "right \"$t\" || fail \"the copy at $t differs from the original, or sha256sum is missing there\"; "
@@ -177,7 +190,7 @@ Result<std::string> agentCommand(const AgentProgram& agent) {
     POP_RETURN_IF_ERROR(checkWord(word, "the agent's argument"));
   std::string script(kFunctions);
   if (agent.remote_path.empty()) {
-    script.append(kTidy).append(kFound);
+    script.append(kTidy).append(kClosed).append(kFound);
   } else {
     script += kNamed;
   }

@@ -159,6 +159,57 @@ TEST_F(AgentCopy, OneThatIsWhereOursIsNeedsNone) {
   EXPECT_THAT(bootstrap.phases[0], Not(Contains(kCopying)));
   EXPECT_EQ(echo(bootstrap.reached.at(0).stream.get(), "hello"), "hello");
   EXPECT_FALSE(bootstrap.reached.contains(1)) << "another user's";
+  hosts.run(1, "chown root '/opt/pop run/popdist-agent'; chmod 777 '/opt/pop run'");
+  EXPECT_NE(failureOn(1), "it did not") << "everybody's";
+  hosts.run(1, "chmod 755 '/opt/pop run'");
+  EXPECT_EQ(failureOn(1), "it did not");
+}
+
+// Others could put another file there between the look and the start: the copy is started, and nothing there.
+TEST_F(AgentCopy, OneThatOtherUsersCouldExchangeIsNotEvenAskedForItsVersion) {
+  constexpr const char* kFile = "/opt/a/b/popdist-agent";
+  const std::vector<std::string> open{
+      "chmod 777 /opt/a",
+      "chmod 775 /opt/a/b",
+      "chmod 757 /opt/a/b; chgrp nogroup /opt/a/b",
+      "chown nobody /opt/a",
+      "chmod 1777 /opt; chown nobody /opt/a/b",
+      "chmod 722 /opt/a/b/popdist-agent",
+      "chmod 1733 /opt/a/b/popdist-agent",
+      "chown nobody /opt/a/b/popdist-agent",
+      "mkdir /opt/c; mv /opt/a /opt/c; chmod 777 /opt/c; ln -s c/a /opt/a",
+      "mkdir -m 777 /opt/c; mv /opt/a/b/popdist-agent /opt/c; ln -s /opt/c/popdist-agent /opt/a/b"};
+  const std::string ran = hosts.tmp(0) + "/ran";
+  writeScript(hosts.tmp(0) + "/agent", "touch /tmp/ran\n" + fileText(agent.local_file));
+  const auto outcome = [&](const std::string& how, const std::string& setting) {
+    hosts.run(0, "umount /opt; mount -t tmpfs -o mode=755 tmpfs /opt; mkdir -p /opt/a/b; cp /tmp/agent " +
+                     std::string(kFile) + "; rm -f /tmp/ran; " + how + "; rm -f /usr/local/bin/*; " +
+                     setting);
+    Bootstrap bootstrap(hosts, {"h0"}, {}, agent);
+    bootstrap.waitForAll();
+    EXPECT_TRUE(bootstrap.reached.contains(0)) << how << ": " << bootstrap.problems();
+    return fs::exists(ran) ? "there" : "the copy";
+  };
+  const std::string in_path = "ln -s " + std::string(kFile) + " /usr/local/bin/popdist-agent";
+  EXPECT_EQ(outcome("true", in_path), "there");
+  EXPECT_EQ(outcome("chmod 1777 /opt", in_path), "there") << "nobody but root can replace /opt/a";
+  for (const std::string& how : open) EXPECT_EQ(outcome(how, in_path), "the copy") << how;
+}
+
+TEST_F(AgentCopy, ADirectoryForCopiesThatOtherUsersCouldChangeIsNamed) {
+  std::ofstream(hosts.home(0) + "/.bashrc") << "export XDG_CACHE_HOME=/opt/cache\n";
+  const auto prepared = [&](const std::string& how) {
+    hosts.run(0, "umount /opt; mount -t tmpfs -o mode=755 tmpfs /opt; mkdir -p /opt/cache; " + how);
+  };
+  prepared("chmod 777 /opt/cache");
+  EXPECT_THAT(failureOn(0),
+              AllOf(HasSubstr("other users can write to /opt/cache"), HasSubstr("XDG_CACHE_HOME")));
+  prepared("mkdir /opt/cache/poprun; chown nobody /opt/cache/poprun");
+  EXPECT_THAT(failureOn(0), HasSubstr("other users can write to /opt/cache/poprun"));
+  prepared("chmod 1777 /opt/cache");
+  EXPECT_EQ(failureOn(0), "it did not");
+  prepared("chmod 775 /opt/cache; mkdir -m 777 /opt/cache/poprun");  // as with a umask of 002
+  EXPECT_EQ(failureOn(0), "it did not");
 }
 
 TEST_F(AgentCopy, ANamedAgentIsUsedOrSaidToBeWrong) {
