@@ -58,7 +58,7 @@ complete -c poprun -n __poprun_before_program -l rsh -d 'reach hosts with this p
 complete -c poprun -n __poprun_before_program -l agent-path -d 'popdist-agent on every host; by default a host without it gets a copy in ~/.cache/poprun' -r -f
 complete -c poprun -n __poprun_before_program -l agent-port -d 'reach hosts through the agent service (popdist-agent serve) at this port on each host' -r -f
 complete -c poprun -n __poprun_before_program -l agent-tls -d 'ca.pem, and user-NAME.pem with its key: your certificate for the agent service' -r -f -a '(__fish_complete_directories)'
-complete -c poprun -n __poprun_before_program -l connect-timeout -d 'time limit for connecting to a host' -r -f
+complete -c poprun -n __poprun_before_program -l connect-timeout -d 'time limit for connecting to a host; if given, hosts that are not up yet are tried again until then' -r -f
 complete -c poprun -n __poprun_before_program -l host-silence -d 'declare a host lost after this long without a heartbeat (minimum 2 s); agents apply it to poprun too' -r -f
 complete -c poprun -n __poprun_before_program -s x -d 'set a variable in the program\'s environment, or forward poprun\'s own; \'NAME*\' forwards all that match; may be repeated' -r -f
 complete -c poprun -n __poprun_before_program -l genvall -o genvall -l envall -d 'forward poprun\'s whole environment to other hosts, except variables of the login session here (HOME, TERM, SSH_*, …)' -f -a 'yes no'

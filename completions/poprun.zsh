@@ -42,7 +42,7 @@ _arguments -S -A '-*' \
   '--agent-path=[popdist-agent on every host; by default a host without it gets a copy in ~/.cache/poprun]:PATH: ' \
   '--agent-port=[reach hosts through the agent service (popdist-agent serve) at this port on each host]:PORT: ' \
   '--agent-tls=[ca.pem, and user-NAME.pem with its key: your certificate for the agent service]:DIR:_files -/' \
-  '--connect-timeout=[time limit for connecting to a host]:TIME: ' \
+  '--connect-timeout=[time limit for connecting to a host; if given, hosts that are not up yet are tried again until then]:TIME: ' \
   '--host-silence=[declare a host lost after this long without a heartbeat (minimum 2 s); agents apply it to poprun too]:TIME: ' \
   '*-x[set a variable in the program'\''s environment, or forward poprun'\''s own; '\''NAME*'\'' forwards all that match; may be repeated]:NAME[=VALUE]: ' \
   '--genvall=-[forward poprun'\''s whole environment to other hosts, except variables of the login session here (HOME, TERM, SSH_*, …)]::BOOL:(yes no)' \

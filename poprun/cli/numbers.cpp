@@ -54,14 +54,17 @@ Result<int> parseIntegerIn(std::string_view text, int least, int most) {
 }
 
 Codec connectTimeout() {
-  static constexpr auto kField = duration<&Options::hosts, &HostsOptions::connect_timeout>();
   return {[](Settings settings, const std::string& value) -> Status {
             POP_ASSIGN_OR_RETURN(const auto time, parseDuration(value));
             if (time.count() == 0) return invalidArgument(inQuotes(value) + ": must be greater than 0");
             if (time > kADay) return invalidArgument(inQuotes(value) + " is more than a day");
-            return kField.read(settings, value);
+            settings.options.hosts.connect_timeout = time;
+            return {};
           },
-          kField.write};
+          [](ConstSettings settings) -> std::vector<std::string> {
+            const auto& time = settings.options.hosts.connect_timeout;
+            return time ? std::vector<std::string>{secondsText(*time)} : std::vector<std::string>{};
+          }};
 }
 
 Codec hostSilence() {

@@ -112,7 +112,7 @@ wire::v1::Hello helloTo(int host, const Options& options, const model::JobSpec& 
   hello.set_job_id(sys::randomName());  // a host that has two names is to say so by its address
   hello.set_subnet(spec.host_subnet);
   hello.set_silence_ms(
-      static_cast<std::uint32_t>((options.hosts.connect_timeout + kAgentEndTimeout).count()));
+      static_cast<std::uint32_t>((options.hosts.connectTimeout() + kAgentEndTimeout).count()));
   hello.set_num_instances(static_cast<std::uint32_t>(envs.instancesOn(host)));
   wire::v1::Examination* const examination = hello.mutable_examination();
   examination->set_working_directory(directory.empty() ? workingDirectory() : directory);

@@ -22,11 +22,11 @@ using MakeParts = std::vector<BootstrapPart> (*)(os::EpollLoop& loop, const Host
 /// How all of `num_hosts` hosts are reached. Without the agent service the caller must add the bootstrappers.
 inline Result<HostAccess> hostAccess(const HostsOptions& options, std::size_t num_hosts,
                                      std::function<void(const std::string& line)> say) {
-  HostAccess access{.connect_timeout = options.connect_timeout, .say = std::move(say)};
+  HostAccess access{.connect_timeout = options.connectTimeout(), .say = std::move(say)};
   if (options.agent_port == 0) return access;
   POP_ASSIGN_OR_RETURN(access.service, servicePart({.port = options.agent_port,
                                                     .tls = options.agent_tls,
-                                                    .connect_timeout = options.connect_timeout},
+                                                    .connect_timeout = options.connectTimeout()},
                                                    num_hosts));
   return access;
 }

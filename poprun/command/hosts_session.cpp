@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/command/hosts_session.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -33,6 +34,9 @@ int runOnHosts(const Options& options, const model::JobSpec& spec, const Session
                MakeParts make_parts) {
   Result<SshOptions> ssh = sshOptions(options.hosts);
   if (!ssh.ok()) return launcherFailed(ssh.status());
+  // A job that may go on without some hosts does not wait for them.
+  if (!spec.min_hosts) ssh->more_tries = spec.max_restarts;
+  ssh->before_next_try = std::max(ssh->before_next_try, spec.restart_delay);
   Result<HostAccess> access = hostAccess(options.hosts, spec.hosts.size(), nullptr);
   if (!access.ok()) return launcherFailed(access.status());
   const std::vector<std::string> failures = prepareHosts(spec.copies, otherHosts(spec.hosts), *ssh);

@@ -8,7 +8,8 @@ namespace pop {
 
 Result<SshOptions> sshOptions(const HostsOptions& options) {
   SshOptions ssh{.config_file = options.ssh_config,
-                 .connect_timeout_ms = static_cast<int>(options.connect_timeout.count())};
+                 .connect_timeout_ms = static_cast<int>(options.connectTimeout().count()),
+                 .waits_for_hosts = options.connect_timeout.has_value()};
   POP_ASSIGN_OR_RETURN(ssh.rsh, cli::splitShell(options.rsh));
   return ssh;
 }

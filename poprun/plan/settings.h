@@ -36,8 +36,13 @@ struct HostsOptions {
   std::string agent_path;  ///< popdist-agent on every host; empty: PATH, then a copy
   int agent_port = 0;      ///< of the agent service on every host; 0: SSH
   std::string agent_tls;   ///< directory with ca.pem and the user's pair; empty: without TLS
-  std::chrono::milliseconds connect_timeout{10000};
+  /// Set: hosts that cannot be reached yet are tried again until it is over.
+  std::optional<std::chrono::milliseconds> connect_timeout;
   std::chrono::milliseconds silence{5000};
+
+  std::chrono::milliseconds connectTimeout() const {
+    return connect_timeout.value_or(std::chrono::seconds(10));
+  }
 
   friend bool operator==(const HostsOptions&, const HostsOptions&) = default;
 };

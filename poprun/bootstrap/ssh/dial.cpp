@@ -120,4 +120,18 @@ Result<Connection> dialSsh(const std::string& host, int port, const Wait& wait, 
   }
 }
 
+// The phase is the reason, so that a user who has mistyped the name sees it while there is time left.
+Result<Connection> dialSshPatiently(const std::string& host, int port, const Wait& wait,
+                                    const PhaseReport& phase) {
+  Status first;
+  for (int attempt = 0;; ++attempt) {
+    Result<Connection> made = dialSsh(host, port, wait, phase);
+    if (made.ok() || made.code() == Code::kCancelled) return made;
+    if (first.ok() || made.code() != Code::kDeadlineExceeded) first = made.status();
+    phase(first.message());
+    POP_RETURN_IF_ERROR(wait.pause(backoff(attempt)));
+    if (wait.left() <= Wait::Clock::duration::zero()) return first;
+  }
+}
+
 }  // namespace pop

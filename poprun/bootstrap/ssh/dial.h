@@ -24,4 +24,8 @@ using PhaseReport = std::function<void(const std::string& phase)>;
 /// the connection before its greeting, as sshd does beyond its MaxStartups, tries again until the time limit.
 Result<Connection> dialSsh(const std::string& host, int port, const Wait& wait, const PhaseReport& phase);
 
+/// The same for a host that may come up yet: its name, its route and its server are tried again until then.
+Result<Connection> dialSshPatiently(const std::string& host, int port, const Wait& wait,
+                                    const PhaseReport& phase);
+
 }  // namespace pop

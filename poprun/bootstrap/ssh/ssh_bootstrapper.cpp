@@ -2,6 +2,7 @@
 #include "poprun/bootstrap/ssh/ssh_bootstrapper.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <latch>
 #include <system_error>
@@ -52,6 +53,23 @@ class Place {
   std::latch gone_{1};
   std::thread thread_;
 };
+
+// Whether time can help: not where somebody must change a key, a setting or a program first.
+bool mayHeal(Code code) {
+  return code == Code::kUnavailable || code == Code::kDeadlineExceeded || code == Code::kNotFound ||
+         code == Code::kUnknown;
+}
+
+constexpr std::chrono::milliseconds kBetweenPrograms{1000};
+
+// Whether the words of an ssh are about a host that may come up yet.
+bool saysNotUp(const std::string& words) {
+  constexpr std::array kWords{"Could not resolve hostname", "Connection refused",   "No route to host",
+                              "Network is unreachable",     "Connection timed out", "Connection closed by",
+                              "Connection reset by"};
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](const char* each) { return words.find(each) != std::string::npos; });
+}
 
 // Carries events to the loop's thread until the bootstrapper is gone.
 class Reporter {
@@ -146,7 +164,7 @@ class SshBootstrapper::Run {
     for (;;) {
       const int host = next_++;
       if (host >= static_cast<int>(hosts_.size())) return;
-      Result<ReachedHost> reached = reach(host);
+      Result<ReachedHost> reached = reachByTries(host);
       if (reached.ok()) {
         reporter_->reached(host, std::move(reached).value());
       } else if (reached.code() != Code::kCancelled) {
@@ -155,13 +173,23 @@ class SshBootstrapper::Run {
     }
   }
 
+  Result<ReachedHost> reachByTries(int host) {
+    for (int tries = 0;; ++tries) {
+      Result<ReachedHost> reached = reach(host);
+      if (reached.ok() || !mayHeal(reached.code()) || tries == options_.more_tries) return reached;
+      reporter_->said(host, reached.status().message() + "; trying again (" + std::to_string(tries + 1) +
+                                " of " + std::to_string(options_.more_tries) + ')');
+      POP_RETURN_IF_ERROR(Wait(cancellation_, options_.before_next_try).pause(options_.before_next_try));
+    }
+  }
+
   Result<ReachedHost> reach(int host) {
     POP_ASSIGN_OR_RETURN(const SshTarget target, parseSshTarget(hosts_[static_cast<std::size_t>(host)]));
     POP_ASSIGN_OR_RETURN(const std::string command, agentCommand(agent_));
-    if (!options_.rsh.empty()) return reachByProgram(host, target, command);
+    if (!options_.rsh.empty()) return reachByProgramPatiently(host, target, command);
     Wait wait(cancellation_, std::chrono::milliseconds(options_.connect_timeout_ms));
     POP_ASSIGN_OR_RETURN(SshHostConfig config, configOf(target, wait));
-    if (!config.needs_program.empty()) return reachByProgram(host, target, command);
+    if (!config.needs_program.empty()) return reachByProgramPatiently(host, target, command);
     auto session = std::make_unique<SshSession>(target, options_, std::move(config));
     Result<ReachedHost> reached = reachBySession(host, std::move(session), wait, command);
     if (reached.code() != Code::kUnimplemented) return reached;
@@ -209,7 +237,8 @@ class SshBootstrapper::Run {
   }
 
   Status connect(SshSession& session, Wait& wait, const PhaseReport& phase, ReachedHost& reached) {
-    POP_ASSIGN_OR_RETURN(Connection connection, dialSsh(session.host(), session.port(), wait, phase));
+    const auto dial = options_.waits_for_hosts ? dialSshPatiently : dialSsh;
+    POP_ASSIGN_OR_RETURN(Connection connection, dial(session.host(), session.port(), wait, phase));
     reached.peer_address = connection.peer_address;
     reached.local_address = connection.local_address;
     POP_RETURN_IF_ERROR(takeSlot(wait));
@@ -218,6 +247,20 @@ class SshBootstrapper::Run {
     if (status.ok()) phase("starting the agent");
     slots_.release();
     return status;
+  }
+
+  // As dialSshPatiently().
+  Result<ReachedHost> reachByProgramPatiently(int host, const SshTarget& target, const std::string& command) {
+    const Wait wait(cancellation_, std::chrono::milliseconds(options_.connect_timeout_ms));
+    for (;;) {
+      Result<ReachedHost> reached = reachByProgram(host, target, command);
+      if (!options_.waits_for_hosts || reached.code() != Code::kUnavailable ||
+          !saysNotUp(reached.status().message()))
+        return reached;
+      reporter_->phase(host, reached.status().message());
+      POP_RETURN_IF_ERROR(wait.pause(kBetweenPrograms));
+      if (wait.left() <= Wait::Clock::duration::zero()) return reached;
+    }
   }
 
   Result<ReachedHost> reachByProgram(int host, const SshTarget& target, const std::string& command) {

@@ -6,6 +6,7 @@ namespace pop::testing {
 namespace {
 
 using ::testing::Contains;
+using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
 class UnreachedHosts : public HostFaults {
@@ -90,6 +91,20 @@ TEST_F(UnreachedHosts, SeveralAreAllNamedAtOnce) {
                               "~/.ssh/config\n  host " +
                               silent + ": connecting to " + silent +
                               " port 22: no answer within 6 s (--connect-timeout)\n");
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(UnreachedHosts, OneThatComesUpWhileTheJobMayStartAgain) {
+  hosts.killSshd(2);
+  PoprunProcess poprun(waitingJob({"--max-restarts", "60"}));
+  ASSERT_TRUE(
+      poprun.waitFor([&] { return poprun.err().find("trying again (1 of 60)") != std::string::npos; }));
+  EXPECT_THAT(poprun.err(), HasSubstr("poprun: h2: connecting to " + hosts.address(2) +
+                                      " port 22: Connection refused; trying again (1 of 60)"));
+  hosts.startSshd(2);
+  EXPECT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();
+  poprun.signal(SIGINT);
+  EXPECT_EQ(poprun.wait(), 130);
   EXPECT_EQ(leftOnHosts(), "");
 }
 

@@ -103,6 +103,88 @@ TEST(ReachHosts, ANameServerThatDoesNotAnswerHoldsNobodyUp) {
   EXPECT_EQ(status, 0);
 }
 
+// h0 without sshd until that is said; as a node of a cloud that boots.
+class HostThatComesUp : public ::testing::Test {
+ protected:
+  HostThatComesUp() {
+    writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+    hosts.killSshd(0);
+  }
+
+  // Why it is not reached, if it comes up once `said` is in what is told of it.
+  std::string outcome(SshOptions options, const std::string& said) {
+    options.connect_timeout_ms = options.waits_for_hosts ? 60000 : options.connect_timeout_ms;
+    Bootstrap bootstrap(hosts, {"h0"}, options);
+    const auto told = [&](const std::vector<std::string>& lines) {
+      return std::any_of(lines.begin(), lines.end(),
+                         [&](const std::string& line) { return line.find(said) != std::string::npos; });
+    };
+    bootstrap.runUntilTrue(
+        [&] { return told(bootstrap.phases[0]) || told(bootstrap.said[0]) || bootstrap.failed.contains(0); });
+    hosts.startSshd(0);
+    bootstrap.waitForAll();
+    return bootstrap.reached.contains(0) ? "" : bootstrap.whyFailed(0);
+  }
+
+  TestHosts hosts{1};
+};
+
+TEST_F(HostThatComesUp, IsWaitedForByThoseWhoSayHowLong) {
+  EXPECT_EQ(outcome({.waits_for_hosts = true}, "Connection refused"), "");
+}
+
+TEST_F(HostThatComesUp, IsWaitedForByTheSshProgram) {
+  EXPECT_EQ(outcome({.rsh = {"ssh", "-F", hosts.sshConfig()}, .waits_for_hosts = true}, "Connection refused"),
+            "");
+}
+
+TEST_F(HostThatComesUp, IsTriedAgainAsOftenAsTheJobMayStartAgain) {
+  EXPECT_EQ(outcome({.more_tries = 1000, .before_next_try = std::chrono::milliseconds(10)}, "(3 of 1000)"),
+            "");
+}
+
+TEST_F(HostThatComesUp, IsNotWaitedForOtherwise) {
+  EXPECT_THAT(outcome({}, "no such word"), HasSubstr("Connection refused"));
+}
+
+TEST(ReachHosts, AHostThatDoesNotComeUpIsTriedUntilTheTimeIsOver) {
+  TestHosts hosts(1);
+  Bootstrap bootstrap(hosts, {"h0:2222", "nosuch.invalid"},
+                      {.connect_timeout_ms = 500, .waits_for_hosts = true});
+  bootstrap.waitForAll();
+  EXPECT_THAT(bootstrap.whyFailed(0), HasSubstr("Connection refused"));
+  EXPECT_THAT(bootstrap.whyFailed(1), HasSubstr("looking up its name 'nosuch.invalid'"));
+  EXPECT_THAT(bootstrap.phases[0], Contains(HasSubstr("Connection refused")));
+}
+
+// As the name of a pod that is not ready.
+TEST(ReachHosts, ANameThatIsNotKnownYetIsWaitedFor) {
+  TestHosts hosts(2);
+  writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+  const pid_t launcher = ::fork();
+  ASSERT_GE(launcher, 0);
+  if (launcher == 0) {
+    hosts.enter(1);
+    bool reached = false;
+    {
+      Bootstrap bootstrap(hosts, {"late"},
+                          {.config_file = "/run/host/home/.ssh/config",
+                           .host_keys = HostKeyPolicy::kOff,
+                           .connect_timeout_ms = 60000,
+                           .waits_for_hosts = true});
+      bootstrap.runUntilTrue([&] { return bootstrap.phases[0].size() > 1 || bootstrap.failed.contains(0); });
+      std::ofstream("/etc/hosts", std::ios::app) << hosts.address(0) << " late\n";
+      bootstrap.waitForAll();
+      reached = bootstrap.reached.contains(0);
+      if (!reached) std::fprintf(stderr, "%s\n", bootstrap.problems().c_str());
+    }
+    ::_exit(reached ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(launcher, &status, 0), launcher);
+  EXPECT_EQ(status, 0);
+}
+
 TEST(ReachHosts, AServerThatNeverGreetsIsNamedAfterTheTimeout) {
   TestHosts hosts(1);
   hosts.run(0, "exec 2>/dev/null; kill -STOP $(pgrep -o sshd)");

@@ -43,7 +43,7 @@ TEST(Horovodrun, CountsHostsAsSlots) {
 TEST(Horovodrun, ReachesHostsAsItIsTold) {
   EXPECT_EQ(horovodrun({"-p", "12345", "x"}).hosts.rsh, "ssh -p 12345");
   EXPECT_EQ(horovodrun({"--ssh-port=1", "-i", "my key", "x"}).hosts.rsh, "ssh -p 1 -i 'my key'");
-  EXPECT_EQ(horovodrun({"--start-timeout", "60", "x"}).hosts.connect_timeout, std::chrono::seconds(60));
+  EXPECT_EQ(horovodrun({"--start-timeout", "60", "x"}).hosts.connectTimeout(), std::chrono::seconds(60));
   EXPECT_EQ(horovodrun({"x"}).hosts.rsh, "");
 }
 
