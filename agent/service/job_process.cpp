@@ -22,6 +22,8 @@ JobProcess& JobProcess::operator=(JobProcess&& other) noexcept {
   stream_ = std::move(other.stream_);
   errors_ = std::move(other.errors_);
   exit_code_ = other.exit_code_;
+  cgroup_ = std::exchange(other.cgroup_, {});
+  times_stopped_ = other.times_stopped_;
   return *this;
 }
 
@@ -52,6 +54,23 @@ void JobProcess::kill() {
   program_ = os::HelperProgram();
   stream_.reset();
   errors_.reset();
+  if (!cgroup_.empty()) reaper_->clear(std::exchange(cgroup_, {}), nullptr);
+}
+
+void JobProcess::clear(std::function<void()> empty) {
+  std::string cgroup = std::exchange(cgroup_, {});
+  ZombieReaper* const reaper = reaper_;
+  kill();
+  reaper->clear(std::move(cgroup), std::move(empty));
+}
+
+int JobProcess::continueIfStopped() {
+  siginfo_t stopped{};
+  if (pid() < 0 || ::waitid(P_PID, static_cast<id_t>(pid()), &stopped, WSTOPPED | WNOHANG) != 0 ||
+      stopped.si_pid == 0)
+    return times_stopped_;
+  ::kill(pid(), SIGCONT);
+  return ++times_stopped_;
 }
 
 Result<JobProcess> startJobProcess(const std::string& user, const std::vector<std::string>& command,
@@ -59,13 +78,15 @@ Result<JobProcess> startJobProcess(const std::string& user, const std::vector<st
                                    const std::optional<Login>& login) {
   POP_ASSIGN_OR_RETURN(auto streams, sys::socketPair());
   POP_ASSIGN_OR_RETURN(sys::Pipe errors, sys::makePipe());
-  std::vector<std::string> words{agent, "become", user, std::to_string(::getpid())};
+  JobProcess process;
+  process.reaper_ = &zombies;
+  POP_ASSIGN_OR_RETURN(process.cgroup_, zombies.newCgroup());
+  std::vector<std::string> words{agent, "become", user, std::to_string(::getpid()),
+                                 process.cgroup_.empty() ? "-" : process.cgroup_};
   const std::vector<std::string> known = login ? wordsOf(*login) : std::vector<std::string>{user};
   words.insert(words.end(), known.begin() + 1, known.end());
   words.emplace_back("--");
   words.insert(words.end(), command.begin(), command.end());
-  JobProcess process;
-  process.reaper_ = &zombies;
   const int stream = streams.second.get();
   POP_ASSIGN_OR_RETURN(process.program_,
                        os::HelperProgram::start(words, {stream, stream, errors.write_end.get()}));

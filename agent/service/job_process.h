@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <csignal>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,8 +49,15 @@ class JobProcess {
   /// Kills the process, whose end is then still to be seen and described.
   void sendKill() const { program_.signal(SIGKILL); }
 
-  /// Kills the process. Its keeper then ends the process's children, since the socket between them is closed.
+  /// Kills the process. Its keeper then ends the process's children, since the socket between them is closed;
+  /// what of them is left soon after is killed, too.
   void kill();
+
+  /// The same; `empty` is called when nothing is left: ZombieReaper::clear().
+  void clear(std::function<void()> empty);
+
+  /// A job can stop its process, which then obeys nobody: lets it go on, and returns how often that was.
+  int continueIfStopped();
 
  private:
   friend Result<JobProcess> startJobProcess(const std::string& user, const std::vector<std::string>& command,
@@ -62,6 +70,8 @@ class JobProcess {
   sys::Fd stream_;
   sys::Fd errors_;
   std::optional<int> exit_code_;
+  std::string cgroup_;
+  int times_stopped_ = 0;
 };
 
 /// Starts `command`, a program's path and its arguments, as `user`, through `agent` become, so that this

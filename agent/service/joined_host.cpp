@@ -32,13 +32,14 @@ JoinedHost::JoinedHost(os::EpollLoop& loop, Admission& admission, JoinSettings s
       settings_(std::move(settings)),
       runs_job_(std::move(runs_job)),
       directories_(settings_.state),
-      reaper_(loop),
+      reaper_(loop, settings_.holds),
       link_(loop, reaper_, settings_.link,
             {.opened = [this] { sayJoins(); },
              .order = [this](std::string_view order) { obey(order); },
              .closed = [this] { closed(); },
              .written = [this] { look(); }}),
-      runners_(loop, admission, directories_, {settings_.link.agent, settings_.runner, settings_.known},
+      runners_(loop, admission, directories_,
+               {settings_.link.agent, settings_.runner, settings_.known, settings_.holds},
                {.report = [this](const v1::HostReport& state) { report(state); },
                 .said = [this](const v1::RunnerKey& key, std::string_view report) { said(key, report); }}) {}
 

@@ -25,6 +25,7 @@ struct JoinSettings {
   std::string state;        ///< the directory
   std::string runner;       ///< popdist-runner
   KnownLogin known;         ///< of jobs' users
+  JobHolds holds;
 };
 
 /// Lives on the loop's thread.

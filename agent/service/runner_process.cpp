@@ -20,6 +20,10 @@ constexpr std::chrono::milliseconds kReapTimeout{5000};
 // For the other way round: others may have its socket. What it has said is read by then.
 constexpr std::chrono::milliseconds kStreamTimeout{1000};
 
+// Nobody stops runners but their jobs.
+constexpr std::chrono::milliseconds kBetweenLooks{1000};
+constexpr int kMostStops = 3;
+
 }  // namespace
 
 Result<std::unique_ptr<RunnerProcess>> RunnerProcess::start(os::EpollLoop& loop, ZombieReaper& zombies,
@@ -43,10 +47,12 @@ RunnerProcess::RunnerProcess(os::EpollLoop& loop, JobProcess process, Events eve
   stream_->setMostBytes(kMaxReportBytes);
   stream_->setMostUnsent(kMaxUnsentBytes);
   loop_.watchReadable(process_.pidfd(), [this] { processEnded(); });
+  lookIfStopped();
 }
 
 RunnerProcess::~RunnerProcess() {
-  if (timer_) loop_.cancel(*timer_);
+  for (const std::optional<TimerId>& timer : {timer_, stop_timer_, kill_timer_})
+    if (timer) loop_.cancel(*timer);
   loop_.unwatch(process_.pidfd());
 }
 
@@ -90,6 +96,15 @@ void RunnerProcess::awaitStream() {
   timer_ = loop_.postAfter(kStreamTimeout, [this] { is_paused_ ? awaitStream() : conclude(); });
 }
 
+void RunnerProcess::lookIfStopped() {
+  if (process_.continueIfStopped() > kMostStops) return process_.sendKill();
+  stop_timer_ = loop_.postAfter(kBetweenLooks, [this] { lookIfStopped(); });
+}
+
+void RunnerProcess::killAfter(std::chrono::milliseconds timeout) {
+  if (!kill_timer_) kill_timer_ = loop_.postAfter(timeout, [this] { process_.sendKill(); });
+}
+
 void RunnerProcess::pause() {
   is_paused_ = true;
   stream_->pause();
@@ -108,7 +123,7 @@ void RunnerProcess::conclude() {
   end.how = describeEnd(process_, *words_);
   end.exit_code = process_.exitCode();
   if (!why_.empty()) end.how = "was ended, because what it says is not a runner's: " + why_;
-  events_.ended(end);
+  process_.clear([this, end] { events_.ended(end); });
 }
 
 }  // namespace pop::agent

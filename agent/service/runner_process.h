@@ -3,6 +3,7 @@
 // that is gone, or what removes its directory's contents. What it says is its user's, and not decoded here.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -35,7 +36,8 @@ class RunnerProcess {
   struct Events {
     /// A valid RunnerReport, encoded. `is_up`: it is the first.
     std::function<void(bool is_up, std::string_view report)> report;
-    /// Once, after all that it has said. Destroy this object from a task of its own.
+    /// Once, after all that it has said, when nothing that it has started is left. Destroy this object from a
+    /// task of its own.
     std::function<void(const RunnerEnd& end)> ended;
   };
 
@@ -58,6 +60,8 @@ class RunnerProcess {
 
   /// SIGKILL; its end is told.
   void kill() const { process_.sendKill(); }
+  /// The same, if it has not ended within `timeout`: the job may have it stopped.
+  void killAfter(std::chrono::milliseconds timeout);
 
  private:
   RunnerProcess(os::EpollLoop& loop, JobProcess process, Events events);
@@ -67,6 +71,7 @@ class RunnerProcess {
   void processEnded();
   void awaitStream();
   void conclude();
+  void lookIfStopped();
 
   os::EpollLoop& loop_;
   Events events_;
@@ -79,6 +84,8 @@ class RunnerProcess {
   bool is_paused_ = false;
   bool is_over_ = false;
   std::optional<TimerId> timer_;
+  std::optional<TimerId> stop_timer_;  ///< the next look whether it is stopped
+  std::optional<TimerId> kill_timer_;
 };
 
 }  // namespace pop::agent

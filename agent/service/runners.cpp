@@ -38,7 +38,7 @@ Runners::Runners(os::EpollLoop& loop, Admission& admission, const RunnerDirector
       directories_(directories),
       programs_(std::move(programs)),
       events_(std::move(events)),
-      reaper_(loop) {}
+      reaper_(loop, programs_.holds) {}
 
 Runners::~Runners() {
   if (stop_timer_) loop_.cancel(*stop_timer_);
@@ -171,8 +171,10 @@ void Runners::kill(const v1::RunnerKey& key) {
 }
 
 void Runners::pass(const v1::RunnerOrders& orders) {
-  if (const Entry* const there = find(idOf(orders.key())); there != nullptr && there->role != Role::kRemover)
-    there->process->send(orders.order());
+  const Entry* const there = find(idOf(orders.key()));
+  if (there == nullptr || there->role == Role::kRemover) return;
+  there->process->send(orders.order());
+  if (orders.order().stop().number() > 1) there->process->killAfter(kServiceEndTimeout);
 }
 
 void Runners::said(const RunnerId& id, bool is_up, std::string_view report) {

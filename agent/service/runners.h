@@ -26,6 +26,7 @@ struct RunnerPrograms {
   std::string agent;   ///< popdist-agent
   std::string runner;  ///< popdist-runner
   KnownLogin known;    ///< of jobs' users
+  JobHolds holds;
 };
 
 /// Lives on the loop's thread. Kills all runners when it goes.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/service/serve_options.h"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -8,10 +9,13 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <utility>
 
+#include "agent/keeper/descendants.h"
 #include "agent/service/command_options.h"
+#include "agent/service/job_cgroups.h"
 #include "agent/service/join_options.h"
 #include "agent/service/known_users.h"
 #include "agent/service/reload.h"
@@ -91,6 +95,16 @@ std::vector<std::string> namesOf(const ServeOptions& options) {
   return names;
 }
 
+// Said once, in the log.
+std::unique_ptr<JobCgroups> cgroupsOfJobs() {
+  Result<std::unique_ptr<JobCgroups>> cgroups = JobCgroups::make();
+  if (cgroups.ok()) return std::move(*cgroups);
+  log::info(
+      "jobs have no cgroups of their own, so what kills its keeper and its agent may escape for a moment: " +
+      cgroups.status().message());
+  return nullptr;
+}
+
 class Serving {
  public:
   Serving(const ServeOptions& options, UsersFile users, const UnixUser& self)
@@ -98,11 +112,13 @@ class Serving {
         self_(self),
         reload_(loop_, [this](const std::stop_token& stop) { return readAgain(stop); }),
         known_(loop_, lookUpLogin),
+        cgroups_(cgroupsOfJobs()),
         service_(loop_, Admission(std::move(users), self, makeJobToken), sys::ownProgram("popdist-agent"),
                  {.own_name = options.tls_directory.empty() ? self.name : "",
                   .host_names = namesOf(options),
                   .spares = {.most = options.spares},
-                  .known = [this](const std::string& user) { return known_.find(user); }}),
+                  .known = [this](const std::string& user) { return known_.find(user); },
+                  .holds = {cgroups_.get(), older_}}),
         server_(loop_,
                 {.run = [this](std::shared_ptr<wire::ServedCall> call) { service_.accept(std::move(call)); },
                  .describe = [this](const wire::Peer& peer) { return service_.describe(peer); },
@@ -136,6 +152,7 @@ class Serving {
     POP_ASSIGN_OR_RETURN(JoinSettings settings,
                          joinSettings(options_.join, options_.tls_directory, self_, port));
     settings.known = [this](const std::string& user) { return known_.find(user); };
+    settings.holds = {cgroups_.get(), older_};
     joined_.emplace(loop_, service_.admission(), std::move(settings),
                     [this](const std::string& job_id) { return service_.runsJob(job_id); });
     return joined_->start();
@@ -192,6 +209,8 @@ class Serving {
   os::EpollLoop loop_;
   Reload reload_;  ///< goes after those whose clients wait for a last word, as the next one
   KnownUsers known_;
+  const std::unique_ptr<JobCgroups> cgroups_;  ///< null: there can be none
+  const std::set<pid_t> older_ = keeper::ownChildren();
   Service service_;
   std::optional<JoinedHost> joined_;
   wire::AgentServer server_;
@@ -201,6 +220,8 @@ class Serving {
 int serve(const ServeOptions& options) {
   // Must come first: looking users up starts programs.
   if (const Status ready = sys::setUpForJobs(); !ready.ok()) return complain(ready.message());
+  // What has lost its keeper and its agent comes to the service, which ends it.
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return complain("cannot become a child subreaper");
   if (const Status hidden = sys::keepMemoryPrivate(); !hidden.ok()) return complain(hidden.message());
   sys::keepFreedMemory();
   setHangups(SIG_BLOCK);

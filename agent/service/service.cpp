@@ -27,6 +27,10 @@ constexpr std::size_t kMaxIdBytes = 128;
 // Limit for an agent's words in the log, which its user controls.
 constexpr std::size_t kMaxWordsBytes = 1000;
 
+// Nobody stops agents but their jobs.
+constexpr std::chrono::milliseconds kBetweenLooks{1000};
+constexpr int kMostStops = 3;
+
 // Time between the end of an agent's streams and the end of its process: the kernel closes the streams first.
 constexpr std::chrono::milliseconds kReapTimeout{100};
 
@@ -66,12 +70,15 @@ Service::Service(os::EpollLoop& loop, Admission admission, std::string agent, Se
       admission_(std::move(admission)),
       agent_(std::move(agent)),
       settings_(std::move(settings)),
-      reaper_(loop),
+      reaper_(loop, settings_.holds),
       spares_(loop, settings_.spares, [this](const std::string& user) {
         return startJobProcess(user, {agent_, "--stdio", "--wait"}, agent_, reaper_, settings_.known(user));
-      }) {}
+      }) {
+  lookForStopped();
+}
 
 Service::~Service() {
+  if (stop_timer_) loop_.cancel(*stop_timer_);
   for (const std::unique_ptr<Job>& job : jobs_) {
     if (job->end_timer) loop_.cancel(*job->end_timer);
     unwatch(*job);
@@ -227,11 +234,32 @@ void Service::end(Job& job, const Status& why) {
   if (std::exchange(job.ended, true)) return;
   if (job.end_timer) loop_.cancel(*std::exchange(job.end_timer, std::nullopt));
   if (job.started != Clock::time_point()) logEnd(job, why);
-  job.call->finish(why);
-  if (!job.id.empty()) admission_.release(job.id);
   unwatch(job);
   // From the loop: this may be a call of the job's own members.
-  loop_.post([this, &job] { forget(job); });
+  loop_.post([this, &job, why] { clear(job, why); });
+}
+
+// The job is over when nothing of it runs here: then others have its place.
+void Service::clear(Job& job, const Status& why) {
+  job.call->relayCommands(nullptr);
+  const auto over = [this, &job, why] {
+    job.call->finish(why);
+    if (!job.id.empty()) admission_.release(job.id);
+    forget(job);
+  };
+  if (!job.agent) return over();
+  job.agent.reset();
+  job.process.clear(over);
+}
+
+void Service::lookForStopped() {
+  stop_timer_ = loop_.postAfter(kBetweenLooks, [this] {
+    lookForStopped();
+    for (const std::unique_ptr<Job>& job : jobs_) {
+      if (!job->ended && job->process.continueIfStopped() > kMostStops)
+        end(*job, unavailable("the popdist-agent there was stopped over and over, and was killed"));
+    }
+  });
 }
 
 // The launcher may be gone, and would not tell anybody.
@@ -247,7 +275,6 @@ void Service::logEnd(const Job& job, const Status& why) const {
 }
 
 void Service::forget(Job& job) {
-  job.call->relayCommands(nullptr);
   job.call->listen({});  // what the launcher has sent in the meantime comes too late
   std::erase_if(jobs_, [&job](const auto& each) { return each.get() == &job; });
   if (stopped_ && jobs_.empty()) stopped_();
@@ -267,8 +294,7 @@ Status Service::endJob(const wire::Peer& peer, const std::string& job_id, const 
 }
 
 bool Service::runsJob(const std::string& job_id) const {
-  return std::any_of(jobs_.begin(), jobs_.end(),
-                     [&](const auto& job) { return job->id == job_id && !job->ended; });
+  return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& job) { return job->id == job_id; });
 }
 
 void Service::setUsers(UsersFile users) {

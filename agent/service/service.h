@@ -8,6 +8,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,7 @@ struct ServiceSettings {
   std::vector<std::string> host_names;
   SparesSettings spares;
   KnownLogin known;  ///< of jobs' users
+  JobHolds holds;
 };
 
 class Service {
@@ -47,7 +49,7 @@ class Service {
   /// Replaces the users and limits. Running jobs continue.
   void setUsers(UsersFile users);
 
-  /// Whether an agent of this job runs here.
+  /// Whether anything of this job runs here.
   bool runsJob(const std::string& job_id) const;
 
   /// Whose limits also count what else is started here for users.
@@ -77,6 +79,8 @@ class Service {
   void sayHowItEnded(Job& job);
   void requestEnd(Job& job, const Status& why);
   void end(Job& job, const Status& why);
+  void clear(Job& job, const Status& why);
+  void lookForStopped();
   void logEnd(const Job& job, const Status& why) const;
   void forget(Job& job);
 
@@ -87,7 +91,8 @@ class Service {
   ZombieReaper reaper_;
   Spares spares_;
   Jobs jobs_;
-  std::function<void()> stopped_;  ///< once stop() was called
+  std::optional<TimerId> stop_timer_;  ///< the next look for stopped agents
+  std::function<void()> stopped_;      ///< once stop() was called
 };
 
 }  // namespace pop::agent

@@ -1,24 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reaps killed processes that have not ended yet. A process that waits for a file server ends when the server
-// answers, and a traced process is reported to its tracer before its parent. The service must not block for
-// either.
+// What is left of jobs that end. Reaps killed processes that have not ended yet: a process that waits for a
+// file server ends when the server answers, and a traced process is reported to its tracer before its parent.
+// Ends what has escaped a job's keeper, which the job can stop and kill. The service must not block for any
+// of them.
 #pragma once
 
 #include <sys/types.h>
 
 #include <chrono>
+#include <functional>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
+#include "agent/service/job_cgroups.h"
 #include "common/base/loop.h"
 
 namespace pop::agent {
+
+/// How a service holds what its jobs start.
+struct JobHolds {
+  JobCgroups* cgroups = nullptr;  ///< null: jobs have none; outlives who uses it
+  /// Children that a child subreaper had before it ran jobs: others that it has not started are orphans of
+  /// jobs. None: it is no subreaper.
+  std::optional<std::set<pid_t>> older = std::nullopt;
+};
 
 /// Lives on the loop's thread.
 class ZombieReaper {
  public:
   /// `loop` outlives this object.
-  explicit ZombieReaper(Loop& loop) : loop_(loop) {}
+  explicit ZombieReaper(Loop& loop, JobHolds holds = {}) : loop_(loop), holds_(holds) {}
   ~ZombieReaper();  ///< what is left is init's
   ZombieReaper(const ZombieReaper&) = delete;
   ZombieReaper& operator=(const ZombieReaper&) = delete;
@@ -27,14 +40,32 @@ class ZombieReaper {
   /// for it.
   void add(pid_t pid);
 
+  /// For a new process of a job; empty: jobs have none.
+  Result<std::string> newCgroup() {
+    return holds_.cgroups == nullptr ? std::string() : holds_.cgroups->add();
+  }
+
+  /// Calls `empty`, from the loop, when nothing is left of a job whose process has ended, or was killed. Its
+  /// keeper has a moment to end the rest; then that is killed. Removes the cgroup.
+  void clear(std::string cgroup, std::function<void()> empty);
+
   int count() const { return static_cast<int>(pids_.size()); }
 
  private:
-  void reap();
+  struct Leaving {
+    std::string cgroup;
+    Clock::time_point kill_at;
+    std::function<void()> empty;
+  };
+
+  void look();
+  bool isEmpty(const Leaving& leaving) const;
   void lookLater(std::chrono::milliseconds delay);
 
   Loop& loop_;
+  const JobHolds holds_;
   std::vector<pid_t> pids_;
+  std::vector<Leaving> leaving_;
   std::chrono::milliseconds delay_{0};
   std::optional<TimerId> timer_;
 };

@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <csignal>
 #include <mutex>
+#include <set>
 
 #include "common/sys/blocked_signals.h"
 #include "common/sys/process_end.h"
@@ -84,6 +85,18 @@ Result<pid_t> launch(const std::vector<std::string>& command, const std::array<i
   return errnoStatus(what, error);
 }
 
+// All that were started, until they are reaped. Held while one is started or reaped: its number is in it, or
+// means nothing.
+struct Started {
+  std::mutex mutex;
+  std::set<pid_t> pids;
+};
+
+Started& started() {
+  static Started all;
+  return all;
+}
+
 // Programs that were killed and had not ended when we looked.
 class Stragglers {
  public:
@@ -93,7 +106,7 @@ class Stragglers {
   }
   void reap() {
     const std::scoped_lock lock(mutex_);
-    std::erase_if(pids_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+    std::erase_if(pids_, HelperProgram::reap);
   }
 
  private:
@@ -110,8 +123,22 @@ Stragglers& stragglers() {
 
 Result<HelperProgram> HelperProgram::start(const std::vector<std::string>& command,
                                            const std::array<int, 3>& stdio, Leads leads, AfterUs after_us) {
+  const std::scoped_lock lock(started().mutex);
   POP_ASSIGN_OR_RETURN(const pid_t pid, launch(command, stdio, leads, after_us));
+  started().pids.insert(pid);
   return HelperProgram(pid);
+}
+
+bool HelperProgram::hasStarted(pid_t child) {
+  const std::scoped_lock lock(started().mutex);
+  return started().pids.contains(child);
+}
+
+bool HelperProgram::reap(pid_t released) {
+  const std::scoped_lock lock(started().mutex);
+  if (::waitpid(released, nullptr, WNOHANG) == 0) return false;
+  started().pids.erase(released);
+  return true;
 }
 
 HelperProgram::HelperProgram(pid_t pid) : pid_(pid), end_(sys::endOf(pid)) {}
@@ -134,8 +161,10 @@ bool HelperProgram::endsWithin(std::chrono::milliseconds timeout) const {
 std::optional<int> HelperProgram::wait(std::chrono::milliseconds timeout) {
   if (!endsWithin(timeout)) return std::nullopt;
   int status = 0;
+  const std::scoped_lock lock(started().mutex);
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
+  started().pids.erase(pid_);
   pid_ = -1;
   return status;
 }

@@ -59,8 +59,13 @@ class HelperProgram {
   /// Reaps it: its status word, once it has ended; nothing: it has not within `timeout`.
   std::optional<int> wait(std::chrono::milliseconds timeout);
 
-  /// Whoever takes its number reaps it.
+  /// Whether a child of this process is such a program, or was: others are orphans that it has adopted.
+  static bool hasStarted(pid_t child);
+
+  /// Whoever takes its number reaps it, with reap().
   pid_t release() { return std::exchange(pid_, -1); }
+  /// Whether it has ended; it is forgotten then.
+  static bool reap(pid_t released);
 
  private:
   explicit HelperProgram(pid_t pid);

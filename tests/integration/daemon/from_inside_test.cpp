@@ -5,7 +5,9 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "common/tls/certificates.h"
 #include "proto/popdist/v1/host.grpc.pb.h"
@@ -37,8 +39,51 @@ env | grep "PRIVATE KEY" && echo "key in the environment"
 echo done
 )";
 
+// Leaves a process in a session of its own, whose parents end, and does `what` to its runner and keeper, and
+// to the agent service.
+std::string attackOn(const std::string& mark, const std::string& what) {
+  return "(setsid sh -c 'trap \"\" HUP TERM INT; sleep " + mark + " & sleep " + mark + "' &) ; sleep " +
+         mark + " & pids=; pid=$PPID; while [ \"$pid\" -gt 1 ]; do pids=\"$pids $pid\"; " +
+         "case $(cat /proc/$pid/comm) in popdist-agent*) break;; esac; pid=$(sed -n 's/^PPid:\t//p' "
+         "/proc/$pid/status); " +
+         "done; " + what;
+}
+
 class FromInside : public DaemonTest {
  protected:
+  // Processes whose command line has it.
+  static std::size_t countOf(const std::string& mark) {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const std::string name = entry.path().filename();
+      if (name.find_first_not_of("0123456789") == std::string::npos &&
+          fileText(entry.path() / "cmdline").find(mark) != std::string::npos)
+        ++count;
+    }
+    return count;
+  }
+
+  // Runs it where there is one slot; nothing is left of it when it has ended, and then the next job gets the
+  // slot.
+  v1::JobInfo attack(const std::string& mark, const std::string& what,
+                     const std::function<void(std::int64_t id)>& then = nullptr,
+                     std::int64_t timeout_ms = 0) {
+    startDaemon();
+    startHost("h0", 1);
+    v1::SubmitRequest request = shell(attackOn(mark, what));
+    request.mutable_spec()->set_timeout_ms(timeout_ms);
+    const std::int64_t id = submit(request);
+    EXPECT_TRUE(waitUntil([&] { return countOf(mark) > 3; }, kTimeout)) << "the attack has begun";
+    const std::int64_t next =
+        submit(shell("pgrep -f 'sleep " + mark.substr(0, 3) + "[.]' || echo none is left"));
+    if (then) then(id);
+    v1::JobInfo ended = waitForEnd(id);
+    EXPECT_EQ(countOf(mark), 0U);
+    EXPECT_EQ(waitForEnd(next).end(), v1::END_SUCCEEDED);
+    EXPECT_THAT(wholeLog(next).text, HasSubstr("none is left"));
+    return ended;
+  }
+
   tls::KeyPair pairAt(const std::string& name) const {
     return {fileText(path("tls/" + name + ".pem")), fileText(path("tls/" + name + "-key.pem"))};
   }
@@ -136,6 +181,44 @@ TEST_F(FromInside, AJobReadsNothingOfItsRunner) {
   }
   EXPECT_THAT(seen, AllOf(HasSubstr("opens mem of sh"), Not(HasSubstr("key in the environment"))))
       << "it can be done";
+}
+
+TEST_F(FromInside, NothingIsLeftOfAJobThatKillsItsKeeperAndRunner) {
+  EXPECT_EQ(attack("611.5", "kill -STOP $pids; kill -KILL $pids; wait").end(), v1::END_FAILED);
+}
+
+// Again and again: each time it is made to go on.
+TEST_F(FromInside, AJobThatStopsItsRunnerIsCancelled) {
+  const auto cancelTwice = [this](std::int64_t id) {
+    for (int times = 0; times < 2; ++times) EXPECT_TRUE(cancel(id).ok());
+  };
+  EXPECT_EQ(attack("612.5", "while :; do kill -STOP $pids; done", cancelTwice).end(), v1::END_CANCELLED);
+}
+
+TEST_F(FromInside, AJobThatStopsItsRunnerHasItsTimeout) {
+  EXPECT_EQ(attack("613.5", "set -- $pids; kill -STOP $2; wait", nullptr, 1500).end(), v1::END_TIMED_OUT);
+}
+
+TEST_F(FromInside, NothingIsLeftOfAJobThatEndsWithProcessesInOtherSessions) {
+  EXPECT_EQ(attack("614.5", "sleep 1; exit 3").end(), v1::END_FAILED);
+}
+
+// Whose files are root's.
+TEST_F(FromInside, AJobCannotLeaveItsCgroup) {
+  startDaemon();
+  startHost("h0");
+  if (logOf("h0").find("no cgroups") != std::string::npos) GTEST_SKIP() << logOf("h0");
+  const std::int64_t id =
+      submit(shell("own=$(sed -n 's/^0:://p' /proc/self/cgroup); root=$(awk '$0 ~ / - cgroup2 / {print $5}' "
+                   "/proc/self/mountinfo); "
+                   "echo in $own; for to in $root $root$own $root$own/..; do "
+                   "(echo $$ >$to/cgroup.procs) 2>/dev/null && echo moved to $to; mkdir $to/mine 2>/dev/null "
+                   "&& echo made in $to; "
+                   "done; (echo 0 >$root$own/cgroup.kill) 2>/dev/null && echo may kill; echo done"));
+  EXPECT_EQ(waitForEnd(id).end(), v1::END_SUCCEEDED);
+  const std::string text = wholeLog(id).text;
+  EXPECT_THAT(text, AllOf(HasSubstr("/popdist-agent-"), HasSubstr("done")));
+  for (const char* what : {"moved", "made", "may kill"}) EXPECT_THAT(text, Not(HasSubstr(what)));
 }
 
 }  // namespace

@@ -34,6 +34,18 @@ class JobByService : public ServiceTest {
   void letLookupsGo(int host) const { ASSERT_EQ(hosts.run(host, "rm /tmp/slow").exit_code, 0); }
 };
 
+// An instance on each host leaves a process in another session, and stops and kills its keeper and agent.
+TEST_F(JobByService, LeavesNothingThoughItKillsItsKeeperAndAgent) {
+  serveAll();
+  const std::string attack =
+      "(setsid sh -c 'trap \"\" HUP TERM; sleep 1000 & sleep 1000' &); agent=$(sed -n 's/^PPid:\t//p' "
+      "/proc/$PPID/status); "
+      "kill -STOP $PPID $agent; kill -KILL $PPID $agent; sleep 1000";
+  const Outcome outcome = run(jobOf("alice", {"-n", "2", "sh", "-c", attack}));
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_EQ(jobProcesses(), "") << "they were gone when poprun was told";
+}
+
 TEST_F(JobByService, RunsAsTheUserOfTheCertificate) {
   serveAll();
   const Outcome outcome =

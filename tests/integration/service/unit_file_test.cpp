@@ -44,12 +44,18 @@ TEST_F(UnitFile, LeavesThePowerToRunJobsAsTheirUsers) {
   EXPECT_EQ(leftOfJobs(), "");
 }
 
-// Its agent and its keeper stand still: nobody but the service can end them.
+// Its keeper stands still, and its agent is stopped over and over: nobody but the service can end them.
 TEST_F(UnitFile, LeavesThePowerToEndWhatTheyRun) {
   PoprunProcess poprun(jobOf("alice", {"-n", "2", "--host-silence", kShortSilence}, {"wait"}));
   ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
-  send(SIGSTOP, {agentOn(1)});
   send(SIGSTOP, named(1, "pop-keeper"));
+  const bool ended = waitUntil(
+      [this] {
+        if (const pid_t agent = agentOn(1); agent > 1) ::kill(agent, SIGSTOP);
+        return logOf(1).find("over and over") != std::string::npos;
+      },
+      kTimeout);
+  EXPECT_TRUE(ended) << logOf(1);
   EXPECT_EQ(poprun.wait(), 125);
   EXPECT_EQ(leftOfJobs(), "");
 }
