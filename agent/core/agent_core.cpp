@@ -179,8 +179,8 @@ void AgentCore::onSpawnFailed(int instance, int exit_code, const std::string& wh
   startNext();
 }
 
-void AgentCore::onReaped(int instance, const contract::ExitStatus& status) {
-  end(instance, {status, {}});
+void AgentCore::onReaped(int instance, const contract::ExitStatus& status, const std::string& cause) {
+  end(instance, {status, cause.empty() ? "" : contract::describe(status) + ": " + cause});
 }
 
 void AgentCore::end(int instance, const InstanceEnd& end) {

@@ -40,7 +40,8 @@ class AgentCore {
   // From the Processes port.
   void onSpawned(int instance, pid_t pid);
   void onSpawnFailed(int instance, int exit_code, const std::string& why);
-  void onReaped(int instance, const contract::ExitStatus& status);
+  /// `cause`: what the status does not say, "out of memory (…)"; may be empty.
+  void onReaped(int instance, const contract::ExitStatus& status, const std::string& cause = {});
   void onDrained(int instance);
   void onKeeperLost();  ///< nothing can be spawned or reaped any more: every instance is lost
 

@@ -125,10 +125,13 @@ void LocalAgent::onReaped(int instance, const contract::ExitStatus& status) {
   if (instance == kPmixProgram) return rendezvous_.pmix().onReaped(status);
   if (StackTracer::owns(instance)) return tracer_.onEnded(instance);
   rendezvous_.pmix().receive();  // it may say why
+  std::string cause;
+  if (memory_kills_ && shellExitCode(status) == contract::kExitSignalBase + SIGKILL)
+    cause = memory_kills_->why(running_[instance]);
   running_.erase(instance);
   if (!status.success()) stdin_feed_.keep();
   stdin_feed_.close(instance);  // a child that it has left may hold its stdin, and read nothing
-  core_.onReaped(instance, status);
+  core_.onReaped(instance, status, cause);
 }
 
 // No process can write to the previous run's pipes any more, unless it resists SIGKILL.
@@ -192,6 +195,7 @@ void LocalAgent::traceStacks(std::function<void(std::vector<StackTrace>)> reply)
 void LocalAgent::run(JobSlice slice, AgentEvents& events) {
   ports_.release();
   has_run_ = true;
+  memory_kills_.emplace();
   stdin_feed_.begin(slice.stdin_policy, static_cast<int>(slice.instances.size()));
   core_.run(std::move(slice), events);
 }

@@ -13,6 +13,7 @@
 #include "agent/io/output_pump.h"
 #include "agent/io/stdin_feed.h"
 #include "agent/job/host_rendezvous.h"
+#include "agent/job/memory_kills.h"
 #include "agent/job/stack_tracer.h"
 #include "agent/keeper/keeper.h"
 #include "agent/keeper/keeper_link.h"
@@ -80,6 +81,7 @@ class LocalAgent final : public Agent, private Processes {
   StdinFeed stdin_feed_;
   StackTracer tracer_;
   std::map<int, pid_t> running_;
+  std::optional<MemoryKills> memory_kills_;  ///< of this run
   bool has_run_ = false;
   bool abandoned_ = false;  ///< this process killed the keeper
   /// Runs when the leftovers of the previous run have ended, or with the reason why they have not.

@@ -77,7 +77,10 @@ struct InstanceValue {
 /// How an instance ended.
 struct InstanceEnd {
   contract::ExitStatus status;  ///< when it could not be started: code 126 or 127
-  std::string reason;           ///< when the status does not say it: "could not be started: …"; else empty
+  std::string reason;  ///< when the status does not say it all: "could not be started: …"; else empty
+
+  /// It was not started, or its keeper is gone: not by itself.
+  bool isLost() const { return !reason.empty() && shellExitCode(status) < contract::kExitSignalBase; }
 };
 
 /// Where an instance was when asked.

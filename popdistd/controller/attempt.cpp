@@ -96,7 +96,7 @@ void Attempt::onEnded(int instance, const InstanceEnd& end) {
                     .pid = instances_.pid(instance),
                     .reason = reason,
                     .exit_code = shellExitCode(end.status),
-                    .lost = !end.reason.empty(),
+                    .lost = end.isLost(),
                     .host = hostNameOf(instance)});
   }
   tellEnd(instance, end.status.success(), reason);

@@ -183,5 +183,47 @@ TEST(ExitCode, Is125ForReplicasThatCannotBeDivided) {
   EXPECT_THAT(result.err, HasSubstr("--num-replicas 4"));
 }
 
+// A cgroup of 64 MiB, for one who may make one.
+class MemoryLimit : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const bool is_v1 = std::filesystem::exists("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+    group_ = std::string("/sys/fs/cgroup") + (is_v1 ? "/memory" : "") + "/poprun-test-" +
+             std::to_string(::getpid());
+    if (::mkdir(group_.c_str(), 0755) != 0) GTEST_SKIP() << "no cgroup can be made";
+    std::ofstream(group_ + (is_v1 ? "/memory.limit_in_bytes" : "/memory.max")) << "64M";
+    if (!is_v1) std::ofstream(group_ + "/memory.swap.max") << "0";
+  }
+  void TearDown() override { ::rmdir(group_.c_str()); }
+
+  std::string within(const std::string& command) const {
+    return "echo $$ > " + group_ + "/cgroup.procs; " + command;
+  }
+
+  std::string group_;
+};
+
+TEST_F(MemoryLimit, IsNamedAsTheCauseOfAKill) {
+  const auto expect = [](const Outcome& result, const std::string& end) {
+    EXPECT_EQ(result.exit_code, 128 + SIGKILL);
+    EXPECT_THAT(result.err, HasSubstr(end + ": out of memory (cgroup /"));
+    EXPECT_THAT(result.err, HasSubstr(", limit 64 MiB, peak 64 MiB)"));
+  };
+  // poprun with all that it starts, and an instance alone
+  expect(run({.options = {"-c", within("exec \"$0\" -np 1 tail /dev/zero"), POP_BIN_DIR "/poprun"},
+              .program = "/bin/sh"}),
+         "was killed by SIGKILL");
+  expect(run({.options = {"-np", "1", "sh", "-c", within("exec tail /dev/zero")}}), "was killed by SIGKILL");
+  expect(run({.options = {"-c", within("exec \"$0\" -np 1 sh -c 'tail /dev/zero; exit $?'"),
+                          POP_BIN_DIR "/poprun"},
+              .program = "/bin/sh"}),
+         "exited with code 137");
+  const Outcome by_hand =
+      run({.options = {"-c", within("exec \"$0\" -np 1 sh -c 'kill -9 $$'"), POP_BIN_DIR "/poprun"},
+           .program = "/bin/sh"});
+  EXPECT_EQ(by_hand.exit_code, 128 + SIGKILL);
+  EXPECT_THAT(by_hand.err, ::testing::Not(HasSubstr("memory")));
+}
+
 }  // namespace
 }  // namespace pop::testing
