@@ -2,6 +2,8 @@
 #include "poprun/ui/output_files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +21,38 @@ std::string rankDirectory(const std::string& directory, int instance, int num_in
   return directory + "/1/rank." + std::string(digits - std::min(digits, number.size()), '0') + number;
 }
 
+// Whatever is no file would block poprun, or be destroyed: it is refused before it is opened. Devices of
+// memory, such as /dev/null, take all that is written.
+std::string kindOfNoFile(const struct stat& found) {
+  constexpr unsigned kMemory = 1;
+  if (S_ISFIFO(found.st_mode)) return "a FIFO";
+  if (S_ISSOCK(found.st_mode)) return "a socket";
+  if (S_ISDIR(found.st_mode)) return "a directory";
+  if (S_ISBLK(found.st_mode) || (S_ISCHR(found.st_mode) && major(found.st_rdev) != kMemory))
+    return "a device";
+  return {};
+}
+
+Result<sys::Fd> openFile(const std::string& path) {
+  const auto refused = [&path](const std::string& kind) {
+    return failedPrecondition("--output-filename: " + path + " is " + kind +
+                              ": remove it, or name another directory");
+  };
+  struct stat found {};
+  std::string kind = ::stat(path.c_str(), &found) == 0 ? kindOfNoFile(found) : "";
+  if (!kind.empty()) return refused(kind);
+  sys::Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666));
+  if (!fd.valid()) {
+    const int reason = errno;
+    return errnoStatus(
+        "--output-filename: opening " + path + (reason == EMFILE ? " (`ulimit -n` allows too few)" : ""),
+        reason);
+  }
+  kind = ::fstat(fd.get(), &found) == 0 ? kindOfNoFile(found) : "";
+  if (!kind.empty()) return refused(kind);
+  return fd;
+}
+
 }  // namespace
 
 Result<OutputFiles> OutputFiles::create(const std::string& directory, int num_instances) {
@@ -30,13 +64,7 @@ Result<OutputFiles> OutputFiles::create(const std::string& directory, int num_in
     if (error) return errnoStatus("--output-filename: making the directory " + rank, error.value());
     for (const char* stream : {"/stdout", "/stderr"}) {
       File file{rank + stream, {}};
-      file.fd = sys::Fd(::open(file.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-      if (!file.fd.valid()) {
-        const int reason = errno;
-        return errnoStatus("--output-filename: opening " + file.path +
-                               (reason == EMFILE ? " (`ulimit -n` allows too few)" : ""),
-                           reason);
-      }
+      POP_ASSIGN_OR_RETURN(file.fd, openFile(file.path));
       created.files_.push_back(std::move(file));
     }
   }

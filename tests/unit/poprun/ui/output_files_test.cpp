@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/ui/output_files.h"
+#include "common/sys/unix_socket.h"
 #include "tests/testing/temp_dir.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -43,6 +46,31 @@ TEST_F(OutputFilesTest, SayWhichDirectoryCannotBeMade) {
   ASSERT_FALSE(files.ok());
   EXPECT_THAT(files.status().message(), ::testing::HasSubstr(directory_ + "/file/1/rank.0"));
   EXPECT_THAT(files.status().message(), ::testing::HasSubstr("--output-filename"));
+}
+
+// Poprun would wait for a reader, before the job starts.
+TEST_F(OutputFilesTest, RefuseWhatIsNoFile) {
+  std::filesystem::create_directories(directory_ + "/1/rank.1");
+  const std::string path = directory_ + "/1/rank.1/stderr";
+  const auto expect = [&](const std::string& kind) {
+    EXPECT_EQ(OutputFiles::create(directory_, 2).status().message(),
+              "--output-filename: " + path + " is " + kind + ": remove it, or name another directory");
+    std::filesystem::remove_all(path);
+  };
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  expect("a FIFO");
+  ASSERT_EQ(::mkfifo((directory_ + "/fifo").c_str(), 0600), 0);
+  const sys::Fd reader(::open((directory_ + "/fifo").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  std::filesystem::create_symlink(directory_ + "/fifo", path);
+  expect("a FIFO");
+  const sys::Fd socket = sys::listenPath(path).value();
+  expect("a socket");
+  std::filesystem::create_directory(path);
+  expect("a directory");
+  std::filesystem::create_symlink("/dev/tty", path);
+  expect("a device");
+  std::filesystem::create_symlink("/dev/null", path);
+  EXPECT_TRUE(OutputFiles::create(directory_, 2).ok());
 }
 
 TEST_F(OutputFilesTest, SayOnceThatTheDiskIsFull) {
