@@ -101,39 +101,27 @@ TEST(Mpirun, LongNamesMayHaveOneDash) {
   EXPECT_THAT(mpirun({"-num-replicas", "6", "x"}).num_replicas, Optional(6));
 }
 
-TEST(Mpirun, ARepeatedHostIsASlot) {
-  using model::Host;
-  const auto job = [](Spelling spelling, const std::string& hosts) {
-    return buildJob(optionsOf(spelling, {"--host", hosts, "x"}),
-                    {.host_name = "node7", .variable = [](const char*) -> const char* { return nullptr; }});
-  };
-  for (const Spelling each :
-       {Spelling::kMpirun, Spelling::kHydra, Spelling::kHorovodrun, Spelling::kPoprun}) {
-    const BuiltJob three = job(each, "localhost:2,localhost:1");
-    EXPECT_THAT(three.mistakes, IsEmpty());
-    EXPECT_THAT(three.spec.hosts, ElementsAre(Host{"localhost", 3}));
-    EXPECT_EQ(three.spec.num_instances, 3);
-    EXPECT_THAT(job(each, "node7:2,b:0,localhost").spec.hosts, ElementsAre(Host{"node7", 3})) << "one host";
-  }
-  EXPECT_THAT(job(Spelling::kMpirun, "a,a,b").spec.hosts, ElementsAre(Host{"a", 2}, Host{"b", 1}));
-  EXPECT_EQ(job(Spelling::kMpirun, "a,a,b").spec.num_instances, 3);
+BuiltJob jobOf(Spelling spelling, const Arguments& words, const std::string& hostfile = "") {
+  return buildJob(optionsOf(spelling, words),
+                  {.host_name = "node7",
+                   .variable = [](const char*) -> const char* { return nullptr; },
+                   .file = [&](const std::string&) -> Result<std::string> { return hostfile; }});
 }
 
-TEST(Mpirun, ARepeatedHostOfAHostfileIsASlot) {
+TEST(Mpirun, ARepeatedHostIsASlot) {
   using model::Host;
-  const auto job = [](Spelling spelling, const std::string& hosts) {
-    return buildJob(optionsOf(spelling, {"--hostfile", "f", "x"}),
-                    {.host_name = "node7",
-                     .variable = [](const char*) -> const char* { return nullptr; },
-                     .file = [&](const std::string&) -> Result<std::string> { return hosts; }});
-  };
-  const BuiltJob repeated = job(Spelling::kMpirun, "a\na\nb\n");
-  EXPECT_THAT(repeated.mistakes, IsEmpty());
-  EXPECT_EQ(repeated.spec.num_instances, 3) << "as many as PBS and others list";
-  EXPECT_THAT(repeated.spec.hosts, ElementsAre(Host{"a", 2}, Host{"b", 1}));
-  EXPECT_THAT(job(Spelling::kHorovodrun, "a slots=2\nb\na slots=3\nb").spec.hosts,
-              ElementsAre(Host{"a", 5}, Host{"b", 2}));
-  EXPECT_THAT(job(Spelling::kPoprun, "a\na\n").spec.hosts, ElementsAre(Host{"a", 2}));
+  for (const Spelling each :
+       {Spelling::kMpirun, Spelling::kHydra, Spelling::kHorovodrun, Spelling::kPoprun}) {
+    EXPECT_THAT(jobOf(each, {"--host", "localhost:2,localhost:1", "x"}).spec.hosts,
+                ElementsAre(Host{"localhost", 3}));
+    EXPECT_THAT(jobOf(each, {"--host", "node7:2,b:0,localhost", "x"}).spec.hosts,
+                ElementsAre(Host{"node7", 3}));
+    EXPECT_THAT(jobOf(each, {"--hostfile", "f", "x"}, "a slots=2\nb\na slots=3\nb").spec.hosts,
+                ElementsAre(Host{"a", 5}, Host{"b", 2}));
+  }
+  const BuiltJob three = jobOf(Spelling::kMpirun, {"--host", "a,a,b", "x"});
+  EXPECT_EQ(three.spec.num_instances, 3) << "as many as PBS and others list";
+  EXPECT_THAT(three.spec.hosts, ElementsAre(Host{"a", 2}, Host{"b", 1}));
 }
 
 TEST(Mpirun, AHostIsASlotWhenTheNumberOfInstancesIsNotSaid) {
