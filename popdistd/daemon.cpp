@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "common/sys/account_name.h"
 #include "common/sys/process_setup.h"
 #include "common/tls/expiry.h"
 #include "common/tls/host_tls.h"
@@ -154,7 +155,7 @@ Result<std::optional<tls::TlsFiles>> certificatesOf(const DaemonOptions& options
 }
 
 std::string ownUser() {
-  return unixUserName(::geteuid()).value_or(std::to_string(::geteuid()));
+  return sys::accountName(::geteuid()).value_or(std::to_string(::geteuid()));
 }
 
 Status checkListening(const std::string& option, const os::Place& place, const DaemonOptions& options,

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/local_socket.h"
 
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <utility>
 
 #include "common/base/text.h"
 #include "common/log/log.h"
+#include "common/sys/account_name.h"
 #include "common/sys/unix_socket.h"
 
 namespace pop::popdistd {
@@ -23,20 +22,11 @@ constexpr std::chrono::minutes kBetweenWarnings{1};
 
 Result<std::string> userOf(int connection) {
   POP_ASSIGN_OR_RETURN(const uid_t id, sys::peerUser(connection));
-  if (const std::optional<std::string> name = unixUserName(id)) return *name;
+  if (const std::optional<std::string> name = sys::accountName(id)) return *name;
   return Status(Code::kPermissionDenied, "user " + std::to_string(id) + " has no name on this machine");
 }
 
 }  // namespace
-
-std::optional<std::string> unixUserName(uid_t user) {
-  std::array<char, 16384> memory{};
-  passwd entry{};
-  passwd* found = nullptr;
-  ::getpwuid_r(user, &entry, memory.data(), memory.size(), &found);
-  if (found == nullptr || *found->pw_name == '\0') return std::nullopt;
-  return found->pw_name;
-}
 
 Result<std::unique_ptr<LocalSocket>> LocalSocket::listen(os::EpollLoop& loop, const std::string& path) {
   if (sys::connectPath(path).ok())

@@ -15,9 +15,6 @@
 
 namespace pop::popdistd {
 
-/// The name of a user of this machine; nothing: it has none.
-std::optional<std::string> unixUserName(uid_t user);
-
 /// All of it on the loop's thread.
 class LocalSocket {
  public:

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "bench/daemon_speed/client.h"
+#include "common/sys/account_name.h"
 #include "tests/testing/file_text.h"
 #include "tests/testing/free_port.h"
 #include "tests/testing/process_tree.h"
@@ -20,8 +21,7 @@ constexpr std::chrono::milliseconds kStartLimit{30'000};
 
 // Whose jobs run: nobody's, if we may.
 std::string unixUser() {
-  const char* const own = ::getenv("USER");
-  return ::geteuid() == 0 ? "nobody" : own == nullptr ? "" : own;
+  return ::geteuid() == 0 ? "nobody" : sys::accountName(::geteuid()).value_or("");
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/tls/user_tls.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "common/base/text.h"
+#include "common/sys/account_name.h"
 
 namespace pop::tls {
 namespace {
@@ -27,18 +30,25 @@ Result<std::vector<std::string>> pairsIn(const std::string& option, const std::s
   return pairs;
 }
 
+// Cron, units and containers do not set USER.
+std::string ownName() {
+  const char* const user = std::getenv("USER");
+  return user != nullptr && *user != '\0' ? user : sys::accountName(::geteuid()).value_or("");
+}
+
 // Returns the user's own pair, or else the only pair.
 Result<std::string> ownPair(const std::string& option, const std::string& directory) {
   POP_ASSIGN_OR_RETURN(std::vector<std::string> pairs, pairsIn(option, directory));
-  const char* const user = std::getenv("USER");
-  const bool named = user != nullptr && *user != '\0';
-  std::string own = "user-" + std::string(named ? user : "");
-  if (named && std::find(pairs.begin(), pairs.end(), own) != pairs.end()) return own;
+  const std::string user = ownName();
+  std::string own = "user-" + user;
+  if (!user.empty() && std::find(pairs.begin(), pairs.end(), own) != pairs.end()) return own;
   if (pairs.size() == 1) return std::move(pairs.front());
   const std::string there = counted(static_cast<std::int64_t>(pairs.size()), "pair");
-  return failedPrecondition(option + ' ' + directory + ": " +
-                            (named ? "it contains no " + own + ".pem, but " + there + " of other users"
-                                   : "USER is not set, and it contains " + there + " user-NAME.pem"));
+  return failedPrecondition(
+      option + ' ' + directory + ": " +
+      (user.empty()
+           ? "USER is not set, this user has no account here, and it contains " + there + " user-NAME.pem"
+           : "it contains no " + own + ".pem, but " + there + " of other users"));
 }
 
 }  // namespace

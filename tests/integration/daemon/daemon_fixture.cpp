@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "common/sys/account_name.h"
 #include "tests/testing/free_port.h"
 
 namespace pop::testing {
@@ -16,7 +17,7 @@ namespace {
 
 // Whose jobs run: nobody's, if we may.
 std::string unixUser() {
-  return ::geteuid() == 0 ? "nobody" : ::getenv("USER");
+  return ::geteuid() == 0 ? "nobody" : sys::accountName(::geteuid()).value_or("");
 }
 
 v1::JobRef ref(std::int64_t id) {

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "common/os/helper_run.h"
+#include "common/sys/account_name.h"
 #include "common/sys/fd.h"
 #include "common/tls/certificates.h"
 #include "common/tls/user_tls.h"
@@ -89,11 +90,29 @@ TEST_F(TlsFilesTest, OfOthersCannotBeTakenForOurs) {
               HasSubstr("not an authority's certificate"));
 }
 
-TEST_F(TlsFilesTest, OfNobodyInParticularAreNotNamed) {
-  ::unsetenv("USER");
+// As in cron, units and containers.
+TEST_F(TlsFilesTest, OfTheAccountAreTakenWithoutUser) {
+  const std::string account = sys::accountName(::geteuid()).value();
   const testing::TempDir directory;
-  EXPECT_EQ(tls::loadUserTls("--tls", directory.path()).status().message(),
-            "--tls " + directory.path() + ": USER is not set, and it contains 0 pairs user-NAME.pem");
+  for (const char* const user : {"", "set and empty"}) {
+    if (*user == '\0')
+      ::unsetenv("USER");
+    else
+      ::setenv("USER", "", 1);
+    EXPECT_EQ(tls::loadUserTls("--tls", directory.path()).status().message(),
+              "--tls " + directory.path() + ": it contains no user-" + account +
+                  ".pem, but 0 pairs of other users");
+  }
+  for (const std::string& name : {account, std::string("zoe"), std::string("abe")}) {
+    for (const char* const end : {".pem", "-key.pem"})
+      std::filesystem::copy_file(path(std::string("user") + end), directory / ("user-" + name + end));
+  }
+  std::filesystem::copy_file(path("ca.pem"), directory / "ca.pem");
+  ::unsetenv("USER");
+  EXPECT_TRUE(tls::loadUserTls("--tls", directory.path()).ok());
+  std::filesystem::remove(directory / ("user-" + account + ".pem"));
+  EXPECT_THAT(tls::loadUserTls("--tls", directory.path()).status().message(),
+              HasSubstr("no user-" + account + ".pem, but 2 pairs of other users"));
 }
 
 TEST_F(TlsFilesTest, WithAKeyThatOthersCanReadAreRefused) {
