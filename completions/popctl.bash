@@ -39,12 +39,12 @@ _popctl() {
     "list hosts"|"list host") words="--help --watch" ;;
     "get job"|"get jobs") words="--help" ;;
     "get host"|"get hosts") words="--help" ;;
-    "cancel job"|"cancel jobs") words="--help --reason" ;;
+    "cancel job"|"cancel jobs") words="--help --user --name --reason" ;;
     "signal job"|"signal jobs") words="--help" ;;
-    "hold job"|"hold jobs") words="--help" ;;
-    "release job"|"release jobs") words="--help" ;;
+    "hold job"|"hold jobs") words="--help --user --name" ;;
+    "release job"|"release jobs") words="--help --user --name" ;;
     "wait job"|"wait jobs") words="--help" ;;
-    "forget job"|"forget jobs") words="--help" ;;
+    "forget job"|"forget jobs") words="--help --user --name" ;;
     "logs job"|"logs jobs") words="--help --follow --since-sequence" ;;
     "attach job"|"attach jobs") words="--help --control" ;;
     "drain host"|"drain hosts") words="--help --reason" ;;

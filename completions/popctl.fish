@@ -36,6 +36,8 @@ complete -c popctl -n 'not __fish_seen_subcommand_from submit list get cancel si
 complete -c popctl -n '__fish_seen_subcommand_from cancel' -f -a job -d 'end a job with grace; the second time, kill it'
 complete -c popctl -n '__fish_seen_subcommand_from cancel' -f -a jobs -d 'end a job with grace; the second time, kill it'
 complete -c popctl -n '__fish_seen_subcommand_from cancel' -l help
+complete -c popctl -n '__fish_seen_subcommand_from cancel' -l user
+complete -c popctl -n '__fish_seen_subcommand_from cancel' -l name
 complete -c popctl -n '__fish_seen_subcommand_from cancel' -l reason
 complete -c popctl -n 'not __fish_seen_subcommand_from submit list get cancel signal hold release wait forget logs attach drain resume remove set check backup about top create reset delete completion' -f -a signal
 complete -c popctl -n '__fish_seen_subcommand_from signal' -f -a job -d 'send a signal to all instances of a job'
@@ -45,10 +47,14 @@ complete -c popctl -n 'not __fish_seen_subcommand_from submit list get cancel si
 complete -c popctl -n '__fish_seen_subcommand_from hold' -f -a job -d 'keep a job that waits from starting'
 complete -c popctl -n '__fish_seen_subcommand_from hold' -f -a jobs -d 'keep a job that waits from starting'
 complete -c popctl -n '__fish_seen_subcommand_from hold' -l help
+complete -c popctl -n '__fish_seen_subcommand_from hold' -l user
+complete -c popctl -n '__fish_seen_subcommand_from hold' -l name
 complete -c popctl -n 'not __fish_seen_subcommand_from submit list get cancel signal hold release wait forget logs attach drain resume remove set check backup about top create reset delete completion' -f -a release
 complete -c popctl -n '__fish_seen_subcommand_from release' -f -a job -d 'let a held job start'
 complete -c popctl -n '__fish_seen_subcommand_from release' -f -a jobs -d 'let a held job start'
 complete -c popctl -n '__fish_seen_subcommand_from release' -l help
+complete -c popctl -n '__fish_seen_subcommand_from release' -l user
+complete -c popctl -n '__fish_seen_subcommand_from release' -l name
 complete -c popctl -n 'not __fish_seen_subcommand_from submit list get cancel signal hold release wait forget logs attach drain resume remove set check backup about top create reset delete completion' -f -a wait
 complete -c popctl -n '__fish_seen_subcommand_from wait' -f -a job -d 'wait until a job has ended, and exit as it did'
 complete -c popctl -n '__fish_seen_subcommand_from wait' -f -a jobs -d 'wait until a job has ended, and exit as it did'
@@ -57,6 +63,8 @@ complete -c popctl -n 'not __fish_seen_subcommand_from submit list get cancel si
 complete -c popctl -n '__fish_seen_subcommand_from forget' -f -a job -d 'remove a job that has ended, with its records'
 complete -c popctl -n '__fish_seen_subcommand_from forget' -f -a jobs -d 'remove a job that has ended, with its records'
 complete -c popctl -n '__fish_seen_subcommand_from forget' -l help
+complete -c popctl -n '__fish_seen_subcommand_from forget' -l user
+complete -c popctl -n '__fish_seen_subcommand_from forget' -l name
 complete -c popctl -n 'not __fish_seen_subcommand_from submit list get cancel signal hold release wait forget logs attach drain resume remove set check backup about top create reset delete completion' -f -a logs
 complete -c popctl -n '__fish_seen_subcommand_from logs' -f -a job -d 'print what a job has written so far'
 complete -c popctl -n '__fish_seen_subcommand_from logs' -f -a jobs -d 'print what a job has written so far'

@@ -21,6 +21,7 @@
 #include "popctl/report.h"
 #include "popctl/rpc/exit_codes.h"
 #include "popctl/settings.h"
+#include "popctl/several.h"
 #include "popctl/show_job.h"
 #include "popctl/submit.h"
 #include "popctl/token_file.h"
@@ -52,6 +53,11 @@ int ask(const Command& command, ControllerClient& client) {
       return listJobs(command, client);
     case Action::kListHosts:
       return listHosts(command, client);
+    case Action::kCancelJob:
+    case Action::kHoldJob:
+    case Action::kReleaseJob:
+    case Action::kForgetJob:
+      return askOfSeveral(command, client);
     case Action::kWaitJob:
       return waitJob(command, client);
     case Action::kLogsJob:
@@ -89,6 +95,8 @@ int carryOut(const Command& command, const Result<ServerSettings>& settings) {
 }
 
 int runAsPopctl(const std::vector<std::string>& arguments) {
+  if (arguments == std::vector<std::string>{"--version"})
+    return printText(std::string("popctl ") + contract::kVersion + '\n');
   const ParsedCommand parsed = parseCommand(arguments);
   if (const int* done = std::get_if<int>(&parsed)) return *done;
   const Command& command = std::get<Command>(parsed);

@@ -164,7 +164,8 @@ struct Command {
   Action action = Action::kAbout;
   std::string words;  ///< "cancel job", for messages
   CommonOptions common;
-  std::string object;  ///< job, host, file, shell, or what Pods have
+  std::vector<std::string> objects;  ///< several jobs
+  std::string object;                ///< job, host, file, shell, or what Pods have
   std::string signal;
   std::string reason;
   JobFilter filter;

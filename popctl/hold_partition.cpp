@@ -81,7 +81,7 @@ bool stdinEndsWithin(std::chrono::milliseconds limit) {
     if (ready == 0) return false;
     errno = ready < 0 ? errno : 0;
     const bool is_there = ready > 0 && ::read(STDIN_FILENO, bytes, sizeof bytes) > 0;
-    if (!is_there && errno != EINTR) return true;
+    if (!is_there && errno != EINTR && errno != EAGAIN) return true;
   }
 }
 

@@ -18,6 +18,7 @@
 #include "popctl/pod_options.h"
 #include "popctl/quota_options.h"
 #include "popctl/rpc/exit_codes.h"
+#include "popctl/several.h"
 #include "popctl/states.h"
 #include "popctl/whole_number.h"
 
@@ -39,6 +40,7 @@ enum Takes : unsigned {
   kAccess = 1U << 9,    // likewise: access_options.h
   kQuotaOf = 1U << 10,  // whose quota: quota_options.h
   kQuota = 1U << 11,    // how much
+  kMany = 1U << 12,     // several jobs
 };
 
 struct Verb {
@@ -57,12 +59,13 @@ constexpr std::array kRows{
     Verb{Action::kListHosts, "list", "hosts", "host", "", kWatch, "list the hosts that have joined"},
     Verb{Action::kGetJob, "get", "job", "jobs", "JOB", kNothing, "print what is known of a job"},
     Verb{Action::kGetHost, "get", "host", "hosts", "HOST", kNothing, "print what is known of a host"},
-    Verb{Action::kCancelJob, "cancel", "job", "jobs", "JOB", kReason, "end a job with grace; the second time, kill it"},
+    Verb{Action::kCancelJob, "cancel", "job", "jobs", "JOB", kReason | kMany,
+        "end a job with grace; the second time, kill it"},
     Verb{Action::kSignalJob, "signal", "job", "jobs", "JOB", kSignal, "send a signal to all instances of a job"},
-    Verb{Action::kHoldJob, "hold", "job", "jobs", "JOB", kNothing, "keep a job that waits from starting"},
-    Verb{Action::kReleaseJob, "release", "job", "jobs", "JOB", kNothing, "let a held job start"},
+    Verb{Action::kHoldJob, "hold", "job", "jobs", "JOB", kMany, "keep a job that waits from starting"},
+    Verb{Action::kReleaseJob, "release", "job", "jobs", "JOB", kMany, "let a held job start"},
     Verb{Action::kWaitJob, "wait", "job", "jobs", "JOB", kNothing, "wait until a job has ended, and exit as it did"},
-    Verb{Action::kForgetJob, "forget", "job", "jobs", "JOB", kNothing, "remove a job that has ended, with its records"},
+    Verb{Action::kForgetJob, "forget", "job", "jobs", "JOB", kMany, "remove a job that has ended, with its records"},
     Verb{Action::kLogsJob, "logs", "job", "jobs", "JOB", kFollow | kOutput, "print what a job has written so far"},
     Verb{Action::kAttachJob, "attach", "job", "jobs", "JOB", kControl | kOutput,
         "print a job's output, go on with it, and exit as the job does; Ctrl-C ends only this popctl"},
@@ -156,7 +159,9 @@ void addFilters(CLI::App& app, Command& command) {
 }
 
 void addOwn(CLI::App& app, const Verb& row, Command& command) {
-  if (*row.object != '\0') app.add_option(row.object, command.object, "")->required()->option_text(" ");
+  if ((row.takes & kMany) != 0) addSeveral(app, command);
+  if ((row.takes & kMany) == 0 && *row.object != '\0')
+    app.add_option(row.object, command.object, "")->required()->option_text(" ");
   if ((row.takes & kSignal) != 0)
     app.add_option("SIGNAL", command.signal, "name or number")->required()->option_text(" ");
   if ((row.takes & kFilters) != 0) addFilters(app, command);
@@ -232,8 +237,7 @@ std::string usage(const CLI::App& app) {
     if (*row.object != '\0') words += ' ' + std::string(row.object);
     if ((row.takes & kSignal) != 0) words += " SIGNAL";
     if ((row.takes & kReasonMust) != 0) words += " --reason TEXT";
-    if ((row.takes & (kFilters | kWatch | kReason | kFollow | kControl | kPods | kAccess | kQuotaOf)) != 0)
-      words += " [options]";
+    if ((row.takes & ~(kReasonMust | kSignal)) != 0) words += " [options]";
     text += "  " + words + "\n      " + row.description + '\n';
   }
   const std::string help = app.help();

@@ -10,6 +10,7 @@
 
 #include "common/base/text.h"
 #include "common/sys/process_setup.h"
+#include "popctl/app.h"
 #include "popctl/follow.h"
 #include "popctl/report.h"
 #include "popctl/rpc/exit_codes.h"
@@ -55,6 +56,11 @@ void sayWhyItWaits(const v1::JobInfo& job) {
                waits ? "waits" : "is held", reason.c_str());
 }
 
+// How long a job writes is not known: without the option there is no limit.
+std::optional<std::chrono::milliseconds> givenTimeout(const Command& command) {
+  return command.common.timeout_s ? std::optional(timeoutOf(command)) : std::nullopt;
+}
+
 // One record on each line.
 int printRecords(const Command& command, ControllerClient& client, const v1::JobInfo& job) {
   v1::LogsRequest request;
@@ -63,21 +69,30 @@ int printRecords(const Command& command, ControllerClient& client, const v1::Job
   request.set_follow(command.follow);
   int printed = 0;
   bool over = false;
+  std::optional<std::chrono::system_clock::time_point> until;
+  if (const auto timeout = givenTimeout(command)) until = std::chrono::system_clock::now() + *timeout;
   const Status how = withReconnects(client, [&](const std::function<void()>& received) -> Status {
-    const Status read = client.logs(request, [&](const v1::Record& record) {
-      received();
-      request.set_from_sequence(record.sequence() + 1);
-      printed = printJson(record);
-      over = record.event().has_outcome() || printed != 0;
-      return printed == 0;
-    });
+    const Status read = client.logs(
+        request,
+        [&](const v1::Record& record) {
+          received();
+          request.set_from_sequence(record.sequence() + 1);
+          printed = printJson(record);
+          over = record.event().has_outcome() || printed != 0;
+          return printed == 0;
+        },
+        until);
+    if (until && !over && std::chrono::system_clock::now() >= *until)
+      return {Code::kDeadlineExceeded, "it has not ended within the --timeout"};
     if (over || !command.follow || !read.ok()) return over ? Status() : read;
     v1::JobRef ref;
     ref.set_id(job.id());
     POP_ASSIGN_OR_RETURN(const v1::JobInfo now, client.get(ref));
     return now.state() == v1::JOB_ENDED ? Status() : unavailable("the server has ended the stream");
   });
-  return how.ok() ? printed : failed(command, how);
+  if (how.ok()) return printed;
+  static_cast<void>(failed(command, how));
+  return exitCodeOfRecords(how);
 }
 
 int show(const Command& command, ControllerClient& client, const Showing& showing) {
@@ -128,7 +143,8 @@ int showJob(ControllerClient& client, const v1::JobInfo& job, const model::JobSp
                                                RecordsOf{.job = job.id(),
                                                          .from_sequence = showing.from_sequence,
                                                          .follows = showing.follows,
-                                                         .controls = showing.controls},
+                                                         .controls = showing.controls,
+                                                         .timeout = showing.timeout},
                                                to.say);
     return std::make_unique<runner::AttachedController>(
         loop, to.sink, std::move(feed),
@@ -141,12 +157,15 @@ int showJob(ControllerClient& client, const v1::JobInfo& job, const model::JobSp
 }
 
 int attachJob(const Command& command, ControllerClient& client) {
-  return show(command, client, {.controls = command.control});
+  return show(command, client, {.controls = command.control, .timeout = givenTimeout(command)});
 }
 
 int logsJob(const Command& command, ControllerClient& client) {
   return show(command, client,
-              {.follows = command.follow, .exits_as_job = false, .from_sequence = command.since_sequence});
+              {.follows = command.follow,
+               .exits_as_job = false,
+               .from_sequence = command.since_sequence,
+               .timeout = givenTimeout(command)});
 }
 
 }  // namespace pop::popctl

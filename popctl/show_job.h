@@ -2,6 +2,9 @@
 // Shows a job of popdistd as poprun shows one of its own: output, summary, exit code.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +26,7 @@ struct Showing {
   bool follows = true;       ///< until it ends
   bool exits_as_job = true;  ///< else with 0
   std::uint64_t from_sequence = 0;
+  std::optional<std::chrono::milliseconds> timeout;  ///< of all of it
 };
 
 /// Returns the exit code. Call it once in a process.

@@ -90,6 +90,11 @@ void AttachedController::handle(const Placed& placed) {
 
 void AttachedController::handle(const JobOutcome& outcome) {
   JobOutcome shown = outcome;
+  // popdistd stops jobs by SIGTERM, whatever was pressed here.
+  if (stopped_by_ == SIGINT && shown.user_signal == SIGTERM) {
+    shown.user_signal = SIGINT;
+    if (shown.exit_code == contract::kExitSignalBase + SIGTERM) shown.exit_code = contract::kExitInterrupted;
+  }
   if (!attachment_.exits_as_job) shown.exit_code = 0;
   end(shown);
 }
@@ -115,6 +120,7 @@ void AttachedController::end(const JobOutcome& outcome) {
 void AttachedController::stop(int user_signal) {
   const bool ours = user_signal == SIGPIPE || user_signal == SIGHUP || !attachment_.controls;
   if (!ours && feed_->reachesRunner() && !is_silent_) {
+    stopped_by_ = user_signal;
     feed_->stop(user_signal);
     return waitForAnswer();
   }

@@ -60,6 +60,7 @@ class AttachedController final : public Controller {
   JobWatch watch_;
   int num_instances_ = 0;
   std::function<void()> stopped_;
+  int stopped_by_ = 0;                 ///< the last signal by which the user has ended the job
   std::optional<TimerId> unanswered_;  ///< until the runner answers
   bool is_silent_ = false;             ///< it has not answered in time
   bool reads_soon_ = false;            ///< readMore() is posted

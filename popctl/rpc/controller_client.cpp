@@ -30,8 +30,10 @@ template <typename Request, typename Message, typename Each>
 Status streamed(Connection& connection,
                 std::unique_ptr<grpc::ClientReader<Message>> (Stub::*method)(grpc::ClientContext*,
                                                                              const Request&),
-                const Request& request, const Each& each) {
+                const Request& request, const Each& each,
+                std::optional<std::chrono::system_clock::time_point> until = std::nullopt) {
   grpc::ClientContext context;
+  if (until) context.set_deadline(*until);
   const auto reader = (connection.stub.get()->*method)(&context, request);
   Message message;
   bool wanted = true;
@@ -136,8 +138,8 @@ Status ControllerClient::watch(const v1::WatchRequest& request,
   return streamed(*connection_, &Stub::Watch, request, each);
 }
 Status ControllerClient::logs(const v1::LogsRequest& request,
-                              const std::function<bool(const v1::Record&)>& each) {
-  return streamed(*connection_, &Stub::Logs, request, each);
+                              const std::function<bool(const v1::Record&)>& each, Until until) {
+  return streamed(*connection_, &Stub::Logs, request, each, until);
 }
 Status ControllerClient::backup(const std::function<bool(const std::string& bytes)>& each) {
   return streamed(*connection_, &Stub::Backup, v1::Nothing(),

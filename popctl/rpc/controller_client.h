@@ -64,7 +64,8 @@ class ControllerClient {
 
   /// Streams, to their end; `each` returns false to end one (kOk).
   Status watch(const v1::WatchRequest& request, const std::function<bool(const v1::Change&)>& each);
-  Status logs(const v1::LogsRequest& request, const std::function<bool(const v1::Record&)>& each);
+  Status logs(const v1::LogsRequest& request, const std::function<bool(const v1::Record&)>& each,
+              std::optional<std::chrono::system_clock::time_point> until = std::nullopt);
   Status backup(const std::function<bool(const std::string& bytes)>& each);
 
  private:

@@ -35,6 +35,11 @@ inline int exitCodeOf(const Status& status) {
   }
 }
 
+/// The same of an error about a job's records, of which a failed precondition is that their host is down.
+inline int exitCodeOfRecords(const Status& status) {
+  return status.code() == Code::kFailedPrecondition ? kExitUnavailable : exitCodeOf(status);
+}
+
 /// That of a job that has ended, as its poprun would have had it.
 inline int exitCodeOf(const ::popdist::v1::JobInfo& job) {
   if (job.has_outcome()) return job.outcome().exit_code();

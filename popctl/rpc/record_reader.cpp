@@ -55,7 +55,10 @@ runner::FeedEnd endOf(const v1::JobInfo& job, int stopped_by) {
 /// Logs, or Attach, as the one or the other.
 class RecordReader::Channel {
  public:
-  explicit Channel(Connection& connection) : connection_(connection) {}
+  Channel(Connection& connection, std::optional<std::chrono::system_clock::time_point> until)
+      : connection_(connection) {
+    if (until) context_.set_deadline(*until);
+  }
 
   /// Waits for the connection, or for cancel().
   void open(const v1::LogsRequest& logs, bool controls) {
@@ -93,9 +96,12 @@ class RecordReader::Channel {
 };
 
 RecordReader::RecordReader(ControllerClient& client, RecordsOf of, Events events)
-    : client_(client), of_(of), events_(std::move(events)), next_sequence_(of.from_sequence), thread_([this] {
-        run();
-      }) {}
+    : client_(client),
+      of_(of),
+      until_(of.timeout ? std::optional(std::chrono::system_clock::now() + *of.timeout) : std::nullopt),
+      events_(std::move(events)),
+      next_sequence_(of.from_sequence),
+      thread_([this] { run(); }) {}
 
 RecordReader::~RecordReader() {
   {
@@ -166,7 +172,7 @@ Status RecordReader::readOnce(Reconnects& reconnects) {
   request.mutable_job()->set_id(of_.job);
   request.set_from_sequence(next_sequence_);
   request.set_follow(of_.follows);
-  auto made = std::make_unique<Channel>(client_.connection());
+  auto made = std::make_unique<Channel>(client_.connection(), until_);
   Channel& channel = *made;
   {
     const std::scoped_lock lock(mutex_);
@@ -216,6 +222,12 @@ std::optional<runner::FeedEnd> RecordReader::endAfter(Status& how) {
     if (stopping_) return runner::FeedEnd{.of_job = false};
   }
   if (has_outcome_) return runner::FeedEnd{};
+  if (until_ && std::chrono::system_clock::now() >= *until_) {
+    return runner::FeedEnd{.words = "popctl: the output of job " + std::to_string(of_.job) +
+                                    " has not ended within " + secondsText(*of_.timeout) + " s (--timeout)\n",
+                           .exit_code = kExitUnavailable,
+                           .of_job = false};
+  }
   if (how.ok() && !of_.follows) return runner::FeedEnd{.of_job = false};
   if (how.ok()) {
     v1::JobRef job;
@@ -227,7 +239,7 @@ std::optional<runner::FeedEnd> RecordReader::endAfter(Status& how) {
   if (isLost(how) || how.code() == Code::kDeadlineExceeded) return std::nullopt;
   return runner::FeedEnd{.words = "popctl: the records of job " + std::to_string(of_.job) +
                                   " cannot be read: " + printable(how.message()) + '\n',
-                         .exit_code = exitCodeOf(how),
+                         .exit_code = exitCodeOfRecords(how),
                          .of_job = false};
 }
 

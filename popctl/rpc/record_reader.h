@@ -2,6 +2,7 @@
 // Reads the records of a job from popdistd on a thread of its own, which waits while nobody takes them.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -22,8 +23,9 @@ class Reconnects;
 struct RecordsOf {
   std::int64_t job = 0;
   std::uint64_t from_sequence = 0;
-  bool follows = true;    ///< until the job ends
-  bool controls = false;  ///< send() reaches it
+  bool follows = true;                               ///< until the job ends
+  bool controls = false;                             ///< send() reaches it
+  std::optional<std::chrono::milliseconds> timeout;  ///< of all of it
 };
 
 class RecordReader {
@@ -64,6 +66,7 @@ class RecordReader {
 
   ControllerClient& client_;
   const RecordsOf of_;
+  const std::optional<std::chrono::system_clock::time_point> until_;
   const Events events_;
 
   mutable std::mutex mutex_;

@@ -64,6 +64,7 @@ class FakeDaemon final : public v1::Controller::WithCallbackMethod_Attach<v1::Co
   // What it does wrong.
   void loseReplies(int count);                 ///< of Submit, after it has done its work
   void failBackupAfter(int chunks);            ///< -1: it does not fail
+  void refuseRecords(grpc::Status why);        ///< of any job
   void breakStreamsAfter(std::int64_t count);  ///< records, of each stream
 
   grpc::Status Submit(grpc::ServerContext*, const v1::SubmitRequest*, v1::SubmitReply*) override;
@@ -121,6 +122,7 @@ class FakeDaemon final : public v1::Controller::WithCallbackMethod_Attach<v1::Co
   int replies_to_lose_ = 0;
   int backup_fails_after_ = -1;
   std::int64_t streams_break_after_ = -1;
+  grpc::Status records_refused_;
   bool stopping_ = false;
 };
 

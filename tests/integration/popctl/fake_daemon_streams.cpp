@@ -32,12 +32,18 @@ grpc::Status FakeDaemon::Watch(grpc::ServerContext* context, const v1::WatchRequ
   return goingAway();
 }
 
+void FakeDaemon::refuseRecords(grpc::Status why) {
+  const Lock lock(mutex_);
+  records_refused_ = std::move(why);
+}
+
 grpc::Status FakeDaemon::sendRecords(const IsGone& is_gone, const v1::LogsRequest& request,
                                      const Write& write) {
   Lock lock(mutex_);
   logs_from_.push_back(request.from_sequence());
   const v1::JobInfo* const job = find(request.job());
   if (job == nullptr) return notFound("no job " + std::to_string(request.job().id()));
+  if (!records_refused_.ok()) return records_refused_;
   const std::int64_t id = job->id();
   std::size_t next = request.from_sequence() == 0 ? 0 : static_cast<std::size_t>(request.from_sequence()) - 1;
   std::int64_t sent = 0;

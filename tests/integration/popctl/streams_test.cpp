@@ -188,6 +188,46 @@ TEST_F(PopctlStreams, WithControlSignalsReachTheJob) {
   EXPECT_EQ(attached.wait(), 130);
 }
 
+// popdistd stops jobs by SIGTERM, whatever was pressed.
+TEST_F(PopctlStreams, CtrlCWithControlExitsAsPoprunDoes) {
+  daemon.addJob(12);
+  addLines(7, 1);
+  PoprunProcess attached(setupOf({"attach", "job", "12", "--control"}));
+  ASSERT_TRUE(shows(attached, "7"));
+  attached.signal(SIGINT);
+  ASSERT_TRUE(attached.waitFor([&] { return !daemon.signals().empty(); }));
+  daemon.addEvent(12, JobOutcome{.exit_code = 143, .user_signal = SIGTERM});
+  EXPECT_EQ(attached.wait(), 130);
+}
+
+TEST_F(PopctlStreams, RecordsOutOfReachAreAnErrorAtOnce) {
+  daemon.addJob(12);
+  const std::string why = "the output of job 12 is on host h0, which is down since 2026-11-27 19:04:49 UTC";
+  const std::vector<std::pair<grpc::StatusCode, int>> codes{{grpc::StatusCode::FAILED_PRECONDITION, 4},
+                                                            {grpc::StatusCode::NOT_FOUND, 3}};
+  for (const auto& [code, exit_code] : codes) {
+    daemon.refuseRecords({code, why});
+    for (const Words& words :
+         {Words{"logs", "job", "12"}, Words{"logs", "job", "12", "-f"}, Words{"attach", "job", "12"},
+          Words{"logs", "job", "12", "--json"}, Words{"attach", "job", "12", "--control"}}) {
+      const Outcome outcome = popctl(words);
+      EXPECT_EQ(outcome.exit_code, exit_code) << words[0] << outcome.err;
+      EXPECT_THAT(outcome.err, HasSubstr(why));
+    }
+  }
+}
+
+TEST_F(PopctlStreams, ATimeoutEndsTheShowing) {
+  daemon.addJob(12);
+  for (const Words& words : {Words{"logs", "job", "12", "-f", "--timeout", "0.3"},
+                             Words{"attach", "job", "12", "--timeout", "0.3"},
+                             Words{"logs", "job", "12", "-f", "--json", "--timeout", "0.3"}}) {
+    const Outcome outcome = popctl(words);
+    EXPECT_EQ(outcome.exit_code, 4) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("--timeout"));
+  }
+}
+
 TEST_F(PopctlStreams, AReaderThatDoesNotReadHoldsTheStreamUpAndLosesNothing) {
   daemon.addJob(12);
   for (int i = 0; i < 200; ++i) daemon.addOutput(12, 0, std::string(64 << 10, 'x') + '\n');

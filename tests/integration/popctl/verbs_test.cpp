@@ -50,6 +50,30 @@ TEST_F(PopctlTest, ListsAndPrintsHosts) {
   EXPECT_THAT(popctl({"get", "host", "h0"}).out, AllOf(HasSubstr("name:"), HasSubstr("new disk")));
 }
 
+TEST_F(PopctlTest, AsksForSeveralJobsAtOnce) {
+  for (const int id : {1, 2, 3}) daemon.addJob(id, id == 3 ? "other" : "train").set_state(v1::JOB_QUEUED);
+  for (const char* const verb : {"hold", "release", "cancel", "forget"}) {
+    const Outcome some = popctl({verb, "job", "1", "99", "2"});
+    EXPECT_EQ(some.exit_code, 3) << some.err;
+    EXPECT_THAT(some.out, AllOf(HasSubstr("(1): success"), HasSubstr("(2): success")));
+    EXPECT_THAT(some.err, HasSubstr("99"));
+    for (const int id : {1, 2}) daemon.addJob(id, "train").set_state(v1::JOB_QUEUED);
+  }
+  const Outcome named = popctl({"hold", "jobs", "--name", "train"});
+  EXPECT_EQ(named.exit_code, 0) << named.err;
+  EXPECT_THAT(named.out, AllOf(HasSubstr("(1)"), HasSubstr("(2)"), Not(HasSubstr("(3)"))));
+  EXPECT_THAT(popctl({"cancel", "jobs", "--user", "alice"}).out, HasSubstr("(3)"));
+  EXPECT_EQ(popctl({"hold", "job", "--name", "nothing"}).exit_code, 3);
+  EXPECT_EQ(popctl({"hold", "job"}).exit_code, 2);
+  EXPECT_EQ(popctl({"hold", "job", "1", "--name", "train"}).exit_code, 2);
+}
+
+TEST_F(PopctlTest, SaysItsVersion) {
+  const Outcome version = popctl({"--version"});
+  EXPECT_EQ(version.exit_code, 0) << version.err;
+  EXPECT_THAT(version.out, ::testing::StartsWith("popctl "));
+}
+
 TEST_F(PopctlTest, PrintsAJobByNumberOrName) {
   daemon.addJob(12, "train").set_state(v1::JOB_QUEUED);
   daemon.addJob(12, "train").set_state(v1::JOB_QUEUED);
