@@ -39,6 +39,7 @@ class CountedCall final : public grpc::experimental::Interceptor {
 
   void Intercept(InterceptorBatchMethods* step) override {
     if (step->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
+      nameGarbage(*step);
       const std::chrono::duration<double> passed = SteadyClock::now() - begun_;
       meter_->answered({name_.first, name_.second, static_cast<int>(step->GetSendStatus().error_code())},
                        streams_ ? std::nullopt : std::optional(passed.count()));
@@ -47,6 +48,15 @@ class CountedCall final : public grpc::experimental::Interceptor {
   }
 
  private:
+  // gRPC answers a message that it cannot parse as if the method were not there, without a word.
+  void nameGarbage(InterceptorBatchMethods& step) const {
+    const grpc::Status status = step.GetSendStatus();
+    if (status.error_code() != grpc::StatusCode::UNIMPLEMENTED || !status.error_message().empty()) return;
+    step.ModifySendStatus({grpc::StatusCode::INVALID_ARGUMENT,
+                           "the message cannot be read: it is not what " + name_.second + " of " +
+                               name_.first + " takes, or was damaged"});
+  }
+
   const std::shared_ptr<RpcMeter> meter_;
   const std::pair<std::string, std::string> name_;
   const bool streams_;

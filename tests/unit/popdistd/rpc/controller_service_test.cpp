@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients of the service Controller: what arrives, what comes back, and what is left of those that go.
 #include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
 
 #include <chrono>
 #include <csignal>
@@ -316,6 +317,27 @@ TEST_F(ControllerTest, StopsThoughAReaderDoesNotRead) {
   const auto begin = Clock::now();
   stop();
   EXPECT_LT(Clock::now() - begin, std::chrono::seconds(4));
+}
+
+TEST_F(ControllerTest, AMessageThatCannotBeReadIsNamed) {
+  serve();
+  grpc::GenericStub stub(channel());
+  grpc::Slice garbage(std::string("\xff\xff\xff\xff garbage"));
+  for (const std::string method : {"Submit", "Watch"}) {
+    grpc::ClientContext context;
+    grpc::CompletionQueue queue;
+    grpc::Status how;
+    grpc::ByteBuffer answer;
+    const auto call = stub.PrepareUnaryCall(&context, "/popdist.v1.Controller/" + method,
+                                            grpc::ByteBuffer(&garbage, 1), &queue);
+    call->StartCall();
+    call->Finish(&answer, &how, nullptr);
+    void* tag = nullptr;
+    bool ok = false;
+    ASSERT_TRUE(queue.Next(&tag, &ok));
+    EXPECT_EQ(how.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << method << how.error_message();
+    EXPECT_NE(how.error_message().find(method), std::string::npos) << how.error_message();
+  }
 }
 
 }  // namespace
