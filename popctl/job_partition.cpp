@@ -48,7 +48,8 @@ Status create(const HoldOptions& options, PodsClient& client, const std::string&
   requirements.set_size(options.size);
   requirements.set_allocation_id(options.allocation);
   requirements.set_num_gcds(options.num_gcds);
-  requirements.set_num_replicas(options.num_replicas);
+  const bool is_even = options.num_gcds != 0 && options.num_replicas % options.num_gcds == 0;
+  requirements.set_num_replicas(is_even ? options.num_replicas : 0);  // 0: one for each GCD
   requirements.set_num_ipulink_segments(options.num_segments);
   requirements.set_sync_type(static_cast<virmgrpc::SyncType>(options.sync));
   sayIfVerbose(options, "Creating V-IPU partition " + id);

@@ -41,7 +41,8 @@ Result<vipu::CreateRequest> requestOf(const LeaseRequest& request, bool any_allo
   made.requirements.size = static_cast<std::uint32_t>(model::partitionIpus(spec));
   made.requirements.allocation = spec.partition.allocation;
   made.requirements.num_gcds = static_cast<std::uint32_t>(spec.num_instances);
-  made.requirements.num_replicas = static_cast<std::uint32_t>(spec.num_replicas);
+  const bool is_even = spec.num_replicas % spec.num_instances == 0;  // else each GCD counts as one
+  made.requirements.num_replicas = is_even ? static_cast<std::uint32_t>(spec.num_replicas) : 0;
   const int ilds = (model::partitionIpus(spec) + vipu::kMaxIldIpus - 1) / vipu::kMaxIldIpus;
   made.requirements.num_segments = static_cast<std::uint32_t>(spec.num_ilds.value_or(ilds));
   made.requirements.sync = sync;

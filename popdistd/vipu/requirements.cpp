@@ -66,6 +66,10 @@ Status checkGcds(const PartitionRequirements& requirements, std::uint32_t size, 
   if (replicas > size)
     return mistake(requirements,
                    "num_replicas " + number(replicas) + " is more than its " + counted(size, "IPU"));
+  if (replicas % gcds != 0)
+    return mistake(requirements, "num_replicas " + number(replicas) + " does not fit its " +
+                                     counted(gcds, "GCD") + ": ask for a multiple of " + number(gcds) +
+                                     ", the same number in each");
   return {};
 }
 

@@ -37,6 +37,18 @@ const std::vector<Mistake> kMistakes{
      "4 IPUs"},
     {"three GCDs", [](auto& asked) { asked.num_gcds = 3; }, Code::kInvalidArgument, "num_gcds 3"},
     {"more GCDs than IPUs", [](auto& asked) { asked.num_gcds = 8; }, Code::kInvalidArgument, "num_gcds 8"},
+    {"replicas that are not the same number in each GCD",
+     [](auto& asked) {
+       asked.num_gcds = 2;
+       asked.num_replicas = 3;
+     },
+     Code::kInvalidArgument, "num_replicas 3 does not fit its 2 GCDs"},
+    {"fewer replicas than GCDs",
+     [](auto& asked) {
+       asked.num_gcds = 4;
+       asked.num_replicas = 2;
+     },
+     Code::kInvalidArgument, "num_replicas 2 does not fit its 4 GCDs"},
     {"more replicas than IPUs", [](auto& asked) { asked.num_replicas = 5; }, Code::kInvalidArgument,
      "num_replicas 5"},
     {"a sync type that nobody has", [](auto& asked) { asked.sync = SyncType::kGs2IndependentRails; },
@@ -103,7 +115,7 @@ const std::vector<Mistake> kMistakes{
      Code::kInvalidArgument, "num_ipulink_segments is 2"},
     {"an unknown cluster", [](auto& asked) { asked.cluster = "d"; }, Code::kNotFound, "'d'"},
     {"an unknown allocation", [](auto& asked) { asked.allocation = "x"; }, Code::kNotFound, "'x'"},
-    {"another's allocation", [](auto& asked) { asked.allocation = "bobs"; }, Code::kPermissionDenied,
+    {"another's allocation", [](auto& asked) { asked.allocation = "bobs"; }, Code::kNotFound,
      "'alice'"},
     {"an allocation of another cluster",
      [](auto& asked) {
@@ -112,7 +124,7 @@ const std::vector<Mistake> kMistakes{
      },
      Code::kInvalidArgument, "cluster_id"},
     {"a cluster without allocation for the user", [](auto& asked) { asked.cluster = "other"; },
-     Code::kFailedPrecondition, "'alice'"},
+     Code::kNotFound, "'alice'"},
     {"a name that is taken", [](auto& asked) { asked.id = "there"; }, Code::kAlreadyExists, "'there'"},
     {"an IPU that is in use",
      [](auto& asked) {
@@ -185,7 +197,7 @@ TEST_F(Mistakes, CallsOnPartitionsThatAreNotThere) {
   EXPECT_EQ(table_.machineLost("m", "", at(0)).code(), Code::kNotFound);
   EXPECT_EQ(table_.machineFound("m").code(), Code::kNotFound);
   EXPECT_EQ(table_.list("x", "alice").code(), Code::kNotFound);
-  EXPECT_EQ(table_.list("bobs", "alice").code(), Code::kPermissionDenied);
+  EXPECT_EQ(table_.list("bobs", "alice").code(), Code::kNotFound);
   EXPECT_EQ(table_.capacityOf("x").code(), Code::kNotFound);
 }
 
