@@ -61,6 +61,7 @@ Status serveStore(DaemonOptions options, Store& store, std::function<void()> beg
       .queue = {.backfill_age = options.backfill_age, .fair_share = options.fair_share},
       .vipu_server = {options.advertised_host, options.listen.port},
       .leader = options.etcd.addresses.empty() ? "" : peerAddress(options),
+      .warn = [](const std::string& line) { log::warning(line); },
       .audit = [](const std::string& line) { log::warning(line); },
       .give_up = giveUp};
   POP_ASSIGN_OR_RETURN(const std::unique_ptr<DaemonCore> core,

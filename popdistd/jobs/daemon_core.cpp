@@ -13,6 +13,7 @@ namespace pop::popdistd {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{1000};
+constexpr std::chrono::minutes kStoreSeenTime{10};
 
 // Revisions of one life of the daemon are above those of all lives before.
 constexpr int kEpochShift = 32;
@@ -40,18 +41,20 @@ void addOrphans(const std::string& host, const std::set<std::int64_t>& ids, v1::
 Result<std::unique_ptr<DaemonCore>> DaemonCore::start(Loop& loop, Store& store, CoreSettings settings) {
   POP_ASSIGN_OR_RETURN(const std::optional<std::string> known_cluster, store.meta("cluster_id"));
   POP_ASSIGN_OR_RETURN(const std::int64_t last_epoch, numberIn(store, "epoch", 0));
+  POP_ASSIGN_OR_RETURN(const std::int64_t seen_ms, numberIn(store, "seen_ms", 0));
   const std::string cluster_id = known_cluster.value_or(settings.random_name());
   POP_RETURN_IF_ERROR(store.putMeta("cluster_id", cluster_id));
   POP_RETURN_IF_ERROR(store.putMeta("epoch", std::to_string(last_epoch + 1)));
   POP_RETURN_IF_ERROR(store.commit());
   std::unique_ptr<DaemonCore> core(new DaemonCore(loop, store, std::move(settings), cluster_id,
-                                                  static_cast<std::uint64_t>(last_epoch + 1)));
+                                                  static_cast<std::uint64_t>(last_epoch + 1), seen_ms));
+  core->storeSeenTime();
   POP_RETURN_IF_ERROR(core->load());
   return core;
 }
 
 DaemonCore::DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::string cluster_id,
-                       std::uint64_t epoch)
+                       std::uint64_t epoch, std::int64_t seen_ms)
     : loop_(loop),
       store_(store),
       settings_(std::move(settings)),
@@ -59,6 +62,8 @@ DaemonCore::DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::str
       cluster_id_(std::move(cluster_id)),
       first_epoch_(epoch),
       started_(settings_.clock()),
+      seen_(loop, settings_.clock, seen_ms),
+      seen_stored_(loop.now()),
       revisions_(epoch << kEpochShift),
       commits_(loop, store, [this](const Status& why) { storeFailed(why); }),
       jobs_(revisions_),
@@ -79,10 +84,14 @@ DaemonCore::DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::str
       pods_({loop, settings_.clock, store, commits_, revisions_, settings_.pods, podHooks(),
              settings_.version}),
       quotas_(store, commits_),
-      lives_({loop, settings_.clock, store, commits_, jobs_, hosts_, links_, pods_.leases(), quotas_,
+      lives_({loop, settings_.clock, seen_, store, commits_, jobs_, hosts_, links_, pods_.leases(), quotas_,
               settings_.queue, settings_.issue, vipu_server_}),
       scans_(
-          loop, jobs_, revisions_, [this](const Job& job) { return view(job); }, reasonOf()),
+          loop, jobs_, revisions_,
+          [this](const Caller& caller, const Job& job) { return viewFor(caller, job); },
+          [this](const Caller& caller, const Job& job) -> const std::string& {
+            return reasonFor(caller, job);
+          }),
       retention_(settings_.retention) {
   tick();
 }
@@ -191,9 +200,23 @@ void DaemonCore::tick() {
   hosts_.tick();
   lives_.tick();
   pods_.tick();
+  lookAtClock();
   forgetOldJobs();
   tick_due_ = loop_.now() + kTick;
   tick_ = loop_.postAfter(kTick, [this] { tick(); });
+}
+
+void DaemonCore::lookAtClock() {
+  if (std::optional<std::string> jump = seen_.look()) {
+    clock_jump_ = std::move(*jump);
+    if (settings_.warn) settings_.warn(clock_jump_);
+  }
+  if (loop_.now() - seen_stored_ >= kStoreSeenTime) storeSeenTime();
+}
+
+void DaemonCore::storeSeenTime() {
+  seen_stored_ = loop_.now();
+  commits_.wrote(store_.putMeta("seen_ms", std::to_string(seen_.storedMs())));
 }
 
 // ---- the daemon itself
@@ -213,6 +236,7 @@ void DaemonCore::about(const Caller& caller, v1::Nothing, Reply<v1::AboutReply> 
   if (const Status& last = commits_.last(); !last.ok())
     about.add_warnings("the store could not be written: " + last.message());
   for (const std::string& each : unreadable_) about.add_warnings(each);
+  if (!clock_jump_.empty()) about.add_warnings(clock_jump_);
   for (const auto& [host, ids] : lives_.orphans()) addOrphans(host, ids, about);
   reply(std::move(about));
 }
@@ -243,7 +267,8 @@ Result<std::unique_ptr<Source<v1::Change>>> DaemonCore::watch(const Caller& call
                                                               const v1::WatchRequest& request, Ready ready) {
   return std::unique_ptr<Source<v1::Change>>(std::make_unique<ChangeSource>(
       revisions_, jobs_, hosts_,
-      Views{[this](const Job& job) { return view(job); }, [this](const Host& host) { return view(host); },
+      Views{[this, caller](const Job& job) { return viewFor(caller, job); },
+            [this](const Host& host) { return view(host); },
             [this, caller](const std::string& id) { return pods_.show(caller, id); }},
       request, std::move(ready)));
 }
@@ -251,8 +276,9 @@ Result<std::unique_ptr<Source<v1::Change>>> DaemonCore::watch(const Caller& call
 Result<std::unique_ptr<Source<v1::Record>>> DaemonCore::logs(const Caller& caller,
                                                              const v1::LogsRequest& request, Ready ready) {
   POP_ASSIGN_OR_RETURN(const Job* const job, controlled(caller, request.job()));
+  POP_RETURN_IF_ERROR(LogSource::outOfReach(*job, hosts_, request.follow()));
   return std::unique_ptr<Source<v1::Record>>(
-      std::make_unique<LogSource>(jobs_, links_, revisions_, job->id(), request, std::move(ready)));
+      std::make_unique<LogSource>(jobs_, hosts_, links_, revisions_, job->id(), request, std::move(ready)));
 }
 
 // ---- hosts' streams

@@ -23,6 +23,7 @@
 #include "popdistd/jobs/retention.h"
 #include "popdistd/jobs/revisions.h"
 #include "popdistd/jobs/runner_links.h"
+#include "popdistd/jobs/seen_time.h"
 #include "popdistd/jobs/wall_clock.h"
 #include "popdistd/pods/pods.h"
 
@@ -41,6 +42,7 @@ struct CoreSettings {
   queue::Rules queue;
   VipuServer vipu_server;
   std::string leader;  ///< its own address, as leader of several; empty: it is alone
+  std::function<void(const std::string& line)> warn;  ///< for the log; null: nobody reads it
   std::function<void(const std::string& line)>
       audit;  ///< what admins have done by force; null: nobody reads it
   /// The store cannot be read any more: what is in memory is not the truth, and the process is to end.
@@ -99,7 +101,8 @@ class DaemonCore final : public Api, public HostGate {
   void left(HostChannel& channel, const Status& why) override;
 
  private:
-  DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::string cluster_id, std::uint64_t epoch);
+  DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::string cluster_id, std::uint64_t epoch,
+             std::int64_t seen_ms);
 
   Status load();
   /// The number of the next job, as the store has it.
@@ -107,6 +110,8 @@ class DaemonCore final : public Api, public HostGate {
   void storeFailed(const Status& why);
   void tick();
   void forgetOldJobs();
+  void lookAtClock();
+  void storeSeenTime();
   /// A host has seen a larger epoch than ours: of a copy of the store that is newer than this one.
   Status riseAbove(const v1::HostJoins& joins);
   /// kFailedPrecondition: it has not ended, or may still use a partition.
@@ -130,8 +135,12 @@ class DaemonCore final : public Api, public HostGate {
   Status mayWait(const Caller& caller, const Job& job) const;
   v1::QuotaInfo view(const v1::QuotaInfo& quota);
   std::int64_t firstFreeId(const std::vector<v1::HeldRunner>& runners);
-  ReasonOf reasonOf() const;
   v1::JobInfo view(const Job& job) const;
+  /// Whether the caller may know in which allocation the job is, and so with which partition.
+  bool knowsPlace(const Caller& caller, const Job& job) const;
+  /// What the caller may know of it.
+  v1::JobInfo viewFor(const Caller& caller, const Job& job) const;
+  const std::string& reasonFor(const Caller& caller, const Job& job) const;
   v1::HostInfo view(const Host& host);
   static v1::HostInfo view(const Host& host, const std::map<std::string, HostLoad>& load);
 
@@ -144,6 +153,9 @@ class DaemonCore final : public Api, public HostGate {
   std::uint64_t epoch_ = first_epoch_;
   std::uint64_t rising_to_ = 0;  ///< the next epoch, until it is durable
   const std::chrono::system_clock::time_point started_;
+  SeenTime seen_;
+  Clock::time_point seen_stored_;  ///< when it was, the last time
+  std::string clock_jump_;         ///< the last one
   Revisions revisions_;
   Commits commits_;
   JobTable jobs_;

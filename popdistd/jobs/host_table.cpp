@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/jobs/host_table.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/text.h"
@@ -37,6 +38,19 @@ std::string whyNotSchedulable(const Host& host) {
   if (!host.isUp()) return name + (info.state() == v1::HOST_DOWN ? " is down" : " is silent");
   if (info.drained()) return name + " is drained: " + info.drain_reason();
   return info.not_schedulable().empty() ? "" : name + ": " + info.not_schedulable();
+}
+
+std::chrono::seconds pauseAfter(int refusals) {
+  constexpr std::chrono::seconds kLongest = std::chrono::minutes(5);
+  return refusals > 9 ? kLongest : std::min(kLongest, std::chrono::seconds(1 << (refusals - 1)));
+}
+
+std::string whyPaused(const Host& host, const std::string& user, Clock::time_point now) {
+  const auto pause = host.pauses.find(user);
+  if (pause == host.pauses.end() || pause->second.until <= now) return "";
+  return "host " + host.info().name() + " could not start its runner: " + pause->second.why +
+         "; it is tried again after " + std::to_string(pauseAfter(pause->second.refusals).count()) +
+         " s, or by popctl resume host";
 }
 
 void HostTable::load(const std::vector<v1::HostRecord>& records) {
@@ -110,6 +124,7 @@ void HostTable::drain(Host& host, const std::string& reason, const std::string& 
 }
 
 void HostTable::resume(Host& host) {
+  host.pauses.clear();
   v1::HostInfo& info = *host.record.mutable_info();
   info.set_drained(false);
   info.clear_drain_reason();

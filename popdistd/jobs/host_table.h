@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,16 +25,33 @@ struct HostTimes {
   std::chrono::milliseconds down{60000};
 };
 
+/// Runners of a user that a host could not start, one after the other. Until the pause is over it is not
+/// asked again for this user's jobs.
+struct StartPause {
+  int refusals = 0;
+  std::string why;          ///< of the last
+  Clock::time_point began;  ///< the first
+  Clock::time_point until;
+};
+
 struct Host {
   v1::HostRecord record;
-  std::shared_ptr<HostChannel> channel;  ///< null: it has no stream to us
-  Clock::time_point heard;               ///< when it last said something, or we began
+  std::shared_ptr<HostChannel> channel;             ///< null: it has no stream to us
+  Clock::time_point heard;                          ///< when it last said something, or we began
+  std::map<std::string, StartPause> pauses;         ///< by user
+  std::optional<Clock::time_point> started_runner;  ///< when it last did so
 
   const v1::HostInfo& info() const { return record.info(); }
   bool isUp() const { return channel != nullptr && info().state() == v1::HOST_UP; }
   /// Takes new jobs.
   bool isSchedulable() const { return isUp() && !info().drained() && info().not_schedulable().empty(); }
 };
+
+/// Each pause is twice as long as the one before, up to five minutes.
+std::chrono::seconds pauseAfter(int refusals);
+
+/// Why the host takes none of the user's jobs for now; empty: it does.
+std::string whyPaused(const Host& host, const std::string& user, Clock::time_point now);
 
 /// Why the host takes no new jobs: "host h0 is drained: disk". Empty: it does.
 std::string whyNotSchedulable(const Host& host);

@@ -31,6 +31,11 @@ void DaemonCore::submit(const Caller& caller, v1::SubmitRequest request, Reply<v
       reply(std::move(again));
     });
   }
+  if (request.priority() > 0 && !manages(caller))
+    return reply(
+        Status(Code::kPermissionDenied,
+               "priority is " + std::to_string(request.priority()) +
+                   ": above 0 is for operators and admins, since it goes before the jobs of others"));
   Result<NewJob> made = newJob(request, caller.user, caller.role);
   if (!made.ok()) return reply(made.status());
   if (const Status checked = pods_.leases().check({next_job_id_, caller.user, caller.role, made->live->spec});
@@ -79,18 +84,19 @@ Result<Job*> DaemonCore::controlled(const Caller& caller, const v1::JobRef& ref)
 
 void DaemonCore::get(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) {
   const Result<Job*> job = jobs_.find(ref, caller.user);
-  job.ok() ? reply(view(*job.value())) : reply(job.status());
+  job.ok() ? reply(viewFor(caller, *job.value())) : reply(job.status());
 }
 
 void DaemonCore::list(const Caller& caller, v1::ListJobsRequest request, Reply<v1::ListJobsReply> reply) {
   scans_.list(caller, std::move(request), std::move(reply));
 }
 
-void DaemonCore::countJobs(const Caller&, v1::Nothing, Reply<v1::CountJobsReply> reply) {
-  v1::CountJobsReply counts = countOf(jobs_, reasonOf());
+void DaemonCore::countJobs(const Caller& caller, v1::Nothing, Reply<v1::CountJobsReply> reply) {
+  v1::CountJobsReply counts =
+      countOf(jobs_, [&](const Job& job) -> const std::string& { return reasonFor(caller, job); });
   for (const std::int64_t id : jobs_.active()) {
     if (counts.troubled_size() == kMaxTroubled) break;
-    v1::JobInfo job = view(*jobs_.find(id));
+    v1::JobInfo job = viewFor(caller, *jobs_.find(id));
     if (!job.conditions().empty()) *counts.add_troubled() = brief(std::move(job));
   }
   counts.set_revision(revisions_.current());
@@ -156,14 +162,35 @@ Status DaemonCore::forgetNow(const Job& job) {
 }
 
 void DaemonCore::forgetOldJobs() {
-  for (const std::int64_t id : retention_.due(jobs_, settings_.clock())) {
+  for (const std::int64_t id : retention_.due(jobs_, seen_.now())) {
     const Job* const job = jobs_.find(id);
     if (job != nullptr && mayForget(*job).ok()) static_cast<void>(forgetNow(*job));
   }
 }
 
-ReasonOf DaemonCore::reasonOf() const {
-  return [this](const Job& job) -> const std::string& { return lives_.reasonOf(job); };
+// Of a job of somebody else in an allocation that the caller may not use, nothing is told about where it is.
+bool DaemonCore::knowsPlace(const Caller& caller, const Job& job) const {
+  if (job.info().user() == caller.user || manages(caller)) return true;
+  const std::string& named = job.info().allocation();
+  const std::string partition = job.live == nullptr ? job.info().partition() : job.live->spec.partition.name;
+  const std::string allocation = named.empty() ? pods_.leases().allocationOf(partition) : named;
+  return allocation.empty() || pods_.checkAllocation(caller, allocation).ok();
+}
+
+const std::string& DaemonCore::reasonFor(const Caller& caller, const Job& job) const {
+  static const std::string waits = "it waits for its allocation";
+  static const std::string nothing;
+  if (job.info().has_outcome() || knowsPlace(caller, job)) return lives_.reasonOf(job);
+  return job.state() == v1::JOB_QUEUED ? waits : nothing;
+}
+
+v1::JobInfo DaemonCore::viewFor(const Caller& caller, const Job& job) const {
+  v1::JobInfo info = view(job);
+  if (knowsPlace(caller, job)) return info;
+  info.set_reason(reasonFor(caller, job));
+  info.clear_partition();
+  info.clear_allocation();
+  return info;
 }
 
 v1::JobInfo DaemonCore::view(const Job& job) const {

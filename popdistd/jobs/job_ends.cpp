@@ -37,6 +37,16 @@ std::string reasonIn(const Job& job, const v1::JobOutcome& outcome) {
   return who + printable(failure.reason());
 }
 
+// "" if there is none.
+std::string conditionOf(const Job& job, const Host& host) {
+  if (host.info().state() == v1::HOST_UP) return "";
+  const std::string silent = "unreachable: host " + job.host() + " is silent";
+  if (job.live->claimed_by.empty()) return silent;
+  return silent + ", and host " + job.live->claimed_by +
+         " has its runner: if that is the same host, give it its name again (popdist-agent serve --name " +
+         job.host() + ")";
+}
+
 // All but the first, which has its runner.
 std::set<std::string> otherHosts(const Job& job) {
   const auto& hosts = job.info().hosts();
@@ -167,6 +177,7 @@ void JobLives::end(Job& job, v1::JobEnd how, std::string reason) {
   info.clear_expected_start();
   info.set_instances_running(0);
   *info.mutable_ended() = timestamp(parts_.clock());
+  *job.record.mutable_ended_seen() = timestamp(parts_.seen.now());
   ++meters_.ended[static_cast<std::size_t>(info.end())];
   if (info.has_started()) meters_.run_seconds.add(secondsBetween(info.started(), info.ended()));
   const std::unique_ptr<std::string> spec(job.record.release_spec());  // to clear it would keep its memory
@@ -207,22 +218,27 @@ void JobLives::hostRemoved(const std::string& name) {
 
 void JobLives::tick() {
   // Times that are expected, and who has waited for long, change by themselves.
-  if (!parts_.jobs.queue().empty() && parts_.loop.now() - planned_ >= kReplanAfter) scheduleSoon();
+  const bool is_time =
+      parts_.loop.now() - planned_ >= kReplanAfter || (pause_ends_ && parts_.loop.now() >= *pause_ends_);
+  if (!parts_.jobs.queue().empty() && is_time) {
+    pause_ends_.reset();
+    scheduleSoon();
+  }
   const std::set<std::int64_t> active = parts_.jobs.active();
   for (const std::int64_t id : active) {
     Job& job = *parts_.jobs.find(id);
     const Host* const host = parts_.hosts.find(job.host());
     if (host == nullptr) continue;
     const auto silence = std::chrono::duration_cast<milliseconds>(parts_.loop.now() - host->heard);
-    const std::string condition =
-        host->info().state() == v1::HOST_UP ? "" : "unreachable: host " + job.host() + " is silent";
+    if (host->info().state() == v1::HOST_UP) job.live->claimed_by.clear();
+    const std::string condition = conditionOf(job, *host);
     if (!condition.empty() && silence.count() > job.record.lost_after_ms()) {
       end(job, v1::END_LOST,
           "host " + job.host() + " has been silent for " + secondsText(silence) + " s (--lost-after)");
       continue;
     }
-    const bool is_shown = !job.info().conditions().empty();
-    if (is_shown == !condition.empty()) continue;
+    const std::string shown = job.info().conditions().empty() ? "" : job.info().conditions(0);
+    if (shown == condition) continue;
     job.mutableInfo().clear_conditions();
     if (!condition.empty()) job.mutableInfo().add_conditions(condition);
     parts_.jobs.changed(job);

@@ -15,6 +15,21 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kMaxRefusals = 3;
+constexpr std::size_t kMostPauseWords = 1024;
+
+bool isHostsFault(Code code) {
+  switch (code) {
+    case Code::kUnknown:
+    case Code::kDeadlineExceeded:
+    case Code::kResourceExhausted:
+    case Code::kInternal:
+    case Code::kUnavailable:
+    case Code::kDataLoss:
+      return true;
+    default:
+      return false;
+  }
+}
 }  // namespace
 
 // ---- what clients want
@@ -125,6 +140,10 @@ Result<v1::HostOrder> JobLives::startOrder(const Job& job) const {
 
 void JobLives::started(Job& job) {
   if (job.state() == v1::JOB_STARTING) {
+    if (Host* const host = parts_.hosts.find(job.host())) {
+      host->pauses.erase(job.info().user());
+      host->started_runner = parts_.loop.now();
+    }
     job.mutableInfo().set_state(v1::JOB_RUNNING);
     *job.mutableInfo().mutable_started() = timestamp(parts_.clock());
     save(job);
@@ -140,10 +159,25 @@ void JobLives::refused(Job& job, const Status& why) {
   const std::string reason =
       "host " + job.host() + " could not start its runner: " + printable(why.message());
   if (job.record.cancels() > 0) return end(job, v1::END_CANCELLED, job.record.cancel_reason());
+  if (job.record.hosts_named()) return end(job, v1::END_FAILED, reason);
+  if (pauseStarts(job, why)) return waitAgain(job, reason);
   job.record.add_refused_hosts(job.host());
-  if (job.record.hosts_named() || job.record.refused_hosts_size() >= kMaxRefusals)
-    return end(job, v1::END_FAILED, reason);
+  if (job.record.refused_hosts_size() >= kMaxRefusals) return end(job, v1::END_FAILED, reason);
   waitAgain(job, reason);
+}
+
+// A host that is broken would refuse all that waits, one after the other: it is asked less and less. What it
+// refuses is the job's fault only if it starts others meanwhile, or says so.
+bool JobLives::pauseStarts(const Job& job, const Status& why) {
+  Host* const host = parts_.hosts.find(job.host());
+  if (host == nullptr) return false;
+  StartPause& pause = host->pauses[job.info().user()];
+  if (pause.refusals++ == 0) pause.began = parts_.loop.now();
+  pause.why = bounded(printable(why.message()), kMostPauseWords);
+  pause.until = parts_.loop.now() + pauseAfter(pause.refusals);
+  pause_ends_ = std::min(pause_ends_.value_or(pause.until), pause.until);
+  const bool is_well = host->started_runner && *host->started_runner >= pause.began;
+  return isHostsFault(why.code()) && !is_well;
 }
 
 // Nothing of it has run.
@@ -221,6 +255,10 @@ void JobLives::takeUp(Host& host, const v1::HeldRunner& held) {
   Job* const job = parts_.jobs.find(held.key().job());
   const bool is_expected =
       job != nullptr && job->host() == host.info().name() && job->info().attempt() == held.key().attempt();
+  if (job != nullptr && isClaimed(*job, host, held)) {
+    job->live->claimed_by = host.info().name();
+    return;
+  }
   if (!is_expected) {
     if (held.alive()) kill(host, held.key());
     return remove(host.info().name(), held.key());
@@ -229,6 +267,14 @@ void JobLives::takeUp(Host& host, const v1::HeldRunner& held) {
   job->live->start_is_sent = true;
   if (held.alive() && job->info().has_started() && job->live->events_stream == 0) ++meters_.adopted;
   held.alive() ? started(*job) : follow(*job);
+}
+
+// A host that was given another name has the runners of its old name. It is not believed without a word,
+// since any host could say so.
+bool JobLives::isClaimed(const Job& job, const Host& host, const v1::HeldRunner& held) const {
+  if (!job.hasRunner() || job.info().attempt() != held.key().attempt()) return false;
+  const Host* const own = parts_.hosts.find(job.host());
+  return job.host() != host.info().name() && (own == nullptr || own->channel == nullptr);
 }
 
 // Of a job that has ended here: its runner waits for that, or goes on with a job that counts as lost.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "popdistd/jobs/queue_input.h"
 #include "popdistd/jobs/quota_table.h"
 #include "popdistd/jobs/runner_links.h"
+#include "popdistd/jobs/seen_time.h"
 #include "popdistd/jobs/wall_clock.h"
 
 namespace pop::popdistd {
@@ -32,6 +34,7 @@ class JobLives {
   struct Parts {
     Loop& loop;
     const WallClock& clock;
+    const SeenTime& seen;
     Store& store;
     Commits& commits;
     JobTable& jobs;
@@ -102,12 +105,15 @@ class JobLives {
   void orderStart(std::int64_t id, std::int32_t attempt);
   Result<v1::HostOrder> startOrder(const Job& job) const;
   void takeUp(Host& host, const v1::HeldRunner& held);
+  bool isClaimed(const Job& job, const Host& host, const v1::HeldRunner& held) const;
   void dismiss(Host& host, const v1::HeldRunner& held);
   void missing(Job& job);
   void waitAgain(Job& job, const std::string& reason);
   void follow(Job& job);
   void started(Job& job);
   void refused(Job& job, const Status& why);
+  /// Of the job's user, on its host. False: the job itself is to blame.
+  bool pauseStarts(const Job& job, const Status& why);
   void take(std::int64_t id, std::int32_t attempt, const v1::Records& records);
   void takeEvent(Job& job, const v1::StoredRecord& record);
   void takeValues(Job& job, const v1::JobValues& values);
@@ -128,7 +134,8 @@ class JobLives {
   HostProofs proofs_;
   bool schedules_ = false;
   TimerId schedule_timer_{};
-  Clock::time_point planned_;  ///< when the last plan was made
+  Clock::time_point planned_;                    ///< when the last plan was made
+  std::optional<Clock::time_point> pause_ends_;  ///< the next of a host's
   std::map<std::string, std::set<std::int64_t>> orphans_;
   JobMeters meters_;
   WhileThere while_there_;

@@ -24,7 +24,7 @@ void JobScans::list(const Caller& caller, v1::ListJobsRequest request, Reply<v1:
   if (request.page_size() < 1 || request.page_size() > kMaxPageSize)
     return reply(
         invalidArgument("page_size is " + std::to_string(request.page_size()) + ", not between 1 and 1000"));
-  Scan scan{.reply = std::move(reply), .before = std::numeric_limits<std::int64_t>::max()};
+  Scan scan{.caller = caller, .reply = std::move(reply), .before = std::numeric_limits<std::int64_t>::max()};
   if (!request.page_token().empty()) {
     const Result<std::int64_t> before = parseInteger(request.page_token());
     if (!before.ok())
@@ -50,13 +50,14 @@ bool JobScans::look(Scan& scan) const {
   for (int seen = 0; each != jobs_.all().rend(); ++each, ++seen) {
     if (seen == kJobsAtOnce) return false;
     const Job& job = each->second;
-    if (isWanted(job, scan.request)) {
+    if (isWanted(job, scan)) {
       const bool is_full = scan.page.jobs_size() == scan.request.page_size() || scan.bytes >= kMaxPageBytes;
       if (is_full) {
         scan.page.set_next_page_token(std::to_string(scan.before));
         return true;
       }
-      v1::JobInfo info = scan.request.brief() ? brief(view_(job)) : view_(job);
+      v1::JobInfo info = view_(scan.caller, job);
+      if (scan.request.brief()) info = brief(std::move(info));
       scan.bytes += info.ByteSizeLong();
       *scan.page.add_jobs() = std::move(info);
     }
@@ -65,8 +66,9 @@ bool JobScans::look(Scan& scan) const {
   return true;
 }
 
-bool JobScans::isWanted(const Job& job, const v1::ListJobsRequest& request) const {
-  return matches(job.info(), request) && hasText(job, reason_of_, request.text());
+bool JobScans::isWanted(const Job& job, const Scan& scan) const {
+  const auto reason = [&](const Job& of) -> const std::string& { return reason_for_(scan.caller, of); };
+  return matches(job.info(), scan.request) && hasText(job, reason, scan.request.text());
 }
 
 void JobScans::goOnSoon(const std::string& user) {

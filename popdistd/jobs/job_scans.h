@@ -18,20 +18,23 @@ namespace pop::popdistd {
 
 class JobScans {
  public:
-  using View = std::function<v1::JobInfo(const Job& job)>;
+  /// What the caller may know of a job.
+  using View = std::function<v1::JobInfo(const Caller& caller, const Job& job)>;
+  using ReasonFor = std::function<const std::string&(const Caller& caller, const Job& job)>;
 
-  JobScans(Loop& loop, const JobTable& jobs, const Revisions& revisions, View view, ReasonOf reason_of)
+  JobScans(Loop& loop, const JobTable& jobs, const Revisions& revisions, View view, ReasonFor reason_for)
       : loop_(loop),
         jobs_(jobs),
         revisions_(revisions),
         view_(std::move(view)),
-        reason_of_(std::move(reason_of)) {}
+        reason_for_(std::move(reason_for)) {}
 
   /// Replies before it returns, if that is little work.
   void list(const Caller& caller, v1::ListJobsRequest request, Reply<v1::ListJobsReply> reply);
 
  private:
   struct Scan {
+    Caller caller;
     v1::ListJobsRequest request;
     Reply<v1::ListJobsReply> reply;
     std::int64_t before = 0;  ///< the next job has a number below this
@@ -41,7 +44,7 @@ class JobScans {
 
   /// One piece; true: the page is complete.
   bool look(Scan& scan) const;
-  bool isWanted(const Job& job, const v1::ListJobsRequest& request) const;
+  bool isWanted(const Job& job, const Scan& scan) const;
   void goOnSoon(const std::string& user);
   void goOn(const std::string& user);
 
@@ -49,7 +52,7 @@ class JobScans {
   const JobTable& jobs_;
   const Revisions& revisions_;
   const View view_;
-  const ReasonOf reason_of_;
+  const ReasonFor reason_for_;
   std::map<std::string, std::deque<Scan>> scans_;  ///< by user; the first of each goes on
   WhileThere while_there_;
 };

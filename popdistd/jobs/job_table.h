@@ -38,6 +38,7 @@ struct LiveJob {
   std::string pod_key;  ///< the same for jobs that ask for the same new partition; empty: for none
   std::optional<QueueAnswer> answer;  ///< of the last plan; none unless it is queued
   bool start_is_sent = false;  ///< the order to start its runner, perhaps by an earlier life of the daemon
+  std::string claimed_by;      ///< a host that says it has the runner, while the job's host is not there
   std::int64_t events_stream = 0;  ///< of RunnerLinks; 0: nobody follows them
 };
 

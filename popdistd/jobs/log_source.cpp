@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::int64_t kCreditBytes = 1 << 20;
 
+bool hasRecords(const Job& job) {
+  return !job.host().empty() && (job.info().has_started() || job.info().has_ended());
+}
+
 // Nothing: its host did not send what it should. A gap says how much is missing.
 std::optional<v1::Record> decode(const v1::StoredRecord& stored) {
   v1::Record record;
@@ -34,18 +38,17 @@ std::optional<v1::Record> decode(const v1::StoredRecord& stored) {
 
 }  // namespace
 
-LogSource::LogSource(JobTable& jobs, RunnerLinks& links, Revisions& revisions, std::int64_t job,
-                     const v1::LogsRequest& request, Api::Ready ready)
+LogSource::LogSource(JobTable& jobs, const HostTable& hosts, RunnerLinks& links, Revisions& revisions,
+                     std::int64_t job, const v1::LogsRequest& request, Api::Ready ready)
     : jobs_(jobs),
+      hosts_(hosts),
       links_(links),
       revisions_(revisions),
       job_(job),
       follows_(request.follow()),
       events_only_(request.events_only()),
       ready_(std::move(ready)),
-      subscription_(revisions.subscribe([this] {
-        if (stream_ == 0 && !ended_) wake();
-      })),
+      subscription_(revisions.subscribe([this] { look(); })),
       from_(std::max<std::uint64_t>(1, request.from_sequence())) {
   connect();
 }
@@ -55,15 +58,37 @@ LogSource::~LogSource() {
   if (stream_ != 0) links_.unfollow(stream_);
 }
 
+// A job that runs goes on with its host, if that comes back; one that has ended does not change any more.
+Status LogSource::outOfReach(const Job& job, const HostTable& hosts, bool follows) {
+  if (!job.info().has_started() || !hasRecords(job) || (follows && job.state() != v1::JOB_ENDED)) return {};
+  const Host* const host = hosts.find(job.host());
+  const std::string output = "the output of job " + std::to_string(job.id()) + " is on host " + job.host();
+  if (host == nullptr) return {Code::kNotFound, output + ", which was removed from the cluster"};
+  if (host->info().state() != v1::HOST_DOWN) return {};
+  return failedPrecondition(output + ", which is down since " + timeText(host->info().last_heard()));
+}
+
+// Something has changed.
+void LogSource::look() {
+  if (ended_) return;
+  if (stream_ == 0) return wake();
+  const Job* const job = jobs_.find(job_);
+  if (job == nullptr) return;
+  Status why = outOfReach(*job, hosts_, follows_);
+  if (why.ok()) return;
+  links_.unfollow(std::exchange(stream_, 0));
+  end(std::move(why));
+}
+
 // A job that waits has no records yet; one that is started anew, on another host, begins from the beginning.
 void LogSource::connect() {
   const Job* const job = jobs_.find(job_);
   if (job == nullptr) return end({Code::kNotFound, "job " + std::to_string(job_) + " was forgotten"});
-  const bool has_records = !job->host().empty() && (job->info().has_started() || job->info().has_ended());
-  if (!has_records || (job->state() == v1::JOB_ENDED && !job->info().has_started())) {
+  if (!hasRecords(*job) || (job->state() == v1::JOB_ENDED && !job->info().has_started())) {
     if (!follows_ || job->state() == v1::JOB_ENDED) end({});
     return;
   }
+  if (Status why = outOfReach(*job, hosts_, follows_); !why.ok()) return end(std::move(why));
   runner_ = job->runner();
   const bool until_now = !follows_;
   stream_ = links_.follow(job->host(), runner_,

@@ -10,6 +10,7 @@
 
 #include "common/base/loop.h"
 #include "popdistd/api/api.h"
+#include "popdistd/jobs/host_table.h"
 #include "popdistd/jobs/job_table.h"
 #include "popdistd/jobs/revisions.h"
 #include "popdistd/jobs/runner_links.h"
@@ -18,9 +19,12 @@ namespace pop::popdistd {
 
 class LogSource final : public Source<v1::Record> {
  public:
-  LogSource(JobTable& jobs, RunnerLinks& links, Revisions& revisions, std::int64_t job,
-            const v1::LogsRequest& request, Api::Ready ready);
+  LogSource(JobTable& jobs, const HostTable& hosts, RunnerLinks& links, Revisions& revisions,
+            std::int64_t job, const v1::LogsRequest& request, Api::Ready ready);
   ~LogSource() override;
+  /// Why the job's records cannot be had, and will not come by themselves. kFailedPrecondition: its host is
+  /// down; kNotFound: it was removed.
+  static Status outOfReach(const Job& job, const HostTable& hosts, bool follows);
   LogSource(const LogSource&) = delete;
   LogSource& operator=(const LogSource&) = delete;
 
@@ -34,12 +38,14 @@ class LogSource final : public Source<v1::Record> {
   };
 
   void connect();
+  void look();
   void take(const v1::Records& records);
   void streamEnded(const Status& why);
   void end(Status why);
   void wake();
 
   JobTable& jobs_;
+  const HostTable& hosts_;
   RunnerLinks& links_;
   Revisions& revisions_;
   const std::int64_t job_;

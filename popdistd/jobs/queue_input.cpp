@@ -49,6 +49,9 @@ class Builder {
     for (const auto& [name, host] : tables_.hosts.all()) {
       hosts_[name] = snapshot().hosts.size();
       snapshot().hosts.push_back({name, host.info().slots(), whyNotSchedulable(host)});
+      for (const auto& [user, pause] : host.pauses) {
+        if (pause.until > tables_.now) paused_users_.insert(user);
+      }
     }
   }
 
@@ -109,6 +112,8 @@ class Builder {
     const Presence presence = partition.empty() ? Presence::kNotThere : tables_.pods.presenceOf(partition);
     key_ = live.shape_key;
     for (const std::string& host : job.record.refused_hosts()) key_ += "\n!" + host;
+    const bool has_pauses = paused_users_.contains(job.info().user());
+    if (has_pauses) key_ += "\n%" + job.info().user();
     key_ += presence == Presence::kNotThere    ? live.pod_key
             : presence == Presence::kHeldByJob ? "\n@" + partition
                                                : "\n#" + std::to_string(job.id());
@@ -148,35 +153,46 @@ class Builder {
     for (const auto& [name, instances] : job.live->named_load) {
       const auto host = hosts_.find(name);
       const std::string why =
-          host == hosts_.end() ? "host " + name + " has not joined" : snapshot().hosts[host->second].closed;
+          host == hosts_.end() ? "host " + name + " has not joined" : whyClosed(job, host->second);
       if (shape.blocked.empty()) shape.blocked = why;
       if (shape.blocked.empty() && !allocation.empty() && !allowed.contains(name))
         shape.blocked = "host " + name + " serves no agent of allocation " + allocation;
       if (why.empty()) shape.named.push_back({host->second, instances});
     }
     if (job.record.hosts_named()) return;
+    std::string closed;  // why the first of those that take no job of it does not
     shape.num_hosts = job.record.num_hosts();
     shape.share = job.live->largest_share;
     const auto& refused = job.record.refused_hosts();
-    if (!refused.empty() || !allocation.empty()) {
+    if (!refused.empty() || !allocation.empty() || paused_users_.contains(job.info().user())) {
       std::vector<std::size_t> usual;
       std::vector<std::size_t> all;
       for (const auto& [name, number] : hosts_) {
         if (!allocation.empty() && !allowed.contains(name)) continue;
+        if (const std::string why = whyClosed(job, number); !why.empty()) {
+          if (closed.empty()) closed = why;
+          continue;
+        }
         all.push_back(number);
         if (std::find(refused.begin(), refused.end(), name) == refused.end()) usual.push_back(number);
       }
       // Where too few others are left, those that have refused it are asked again: the third refusal ends it.
       shape.of_hosts = usual.size() < static_cast<std::size_t>(shape.num_hosts) ? all : usual;
     }
-    if (shape.blocked.empty()) shape.blocked = whyTooFew(shape, allocation);
+    if (shape.blocked.empty()) shape.blocked = whyTooFew(shape, allocation, std::move(closed));
   }
 
-  std::string whyTooFew(const queue::Shape& shape, const std::string& allocation) {
+  // In general, or for the job's user.
+  std::string whyClosed(const Job& job, std::size_t number) const {
+    const queue::Host& host = input_.snapshot.hosts[number];
+    return host.closed.empty() ? whyPaused(*tables_.hosts.find(host.name), job.info().user(), tables_.now)
+                               : host.closed;
+  }
+
+  std::string whyTooFew(const queue::Shape& shape, const std::string& allocation, std::string closed) {
     if (snapshot().hosts.empty())
       return "no host has joined: start popdist-agent serve --controller … on one";
     int open = 0;
-    std::string closed;
     const auto count = [&](std::size_t number) {
       const std::string& why = snapshot().hosts[number].closed;
       open += why.empty() ? 1 : 0;
@@ -235,6 +251,7 @@ class Builder {
   std::map<std::string, std::size_t> hosts_;
   std::map<std::string, std::size_t> pools_;
   std::map<std::string, std::size_t> users_;
+  std::set<std::string> paused_users_;  ///< that have a StartPause on some host
   std::map<std::string, std::size_t> partitions_;
   std::map<std::int64_t, std::size_t> running_;
   std::unordered_map<std::string, std::size_t> shapes_;

@@ -18,6 +18,7 @@ struct QueueTables {
   PodLeases& pods;
   const QuotaTable& quotas;
   const queue::Rules& rules;
+  Clock::time_point now;
 };
 
 struct QueueInput {

@@ -10,11 +10,14 @@ namespace {
 constexpr std::chrono::minutes kBetweenLooks{1};
 constexpr std::size_t kMostAtOnce = 500;
 
+std::int64_t whenEnded(const Job& job) {
+  return (job.record.has_ended_seen() ? job.record.ended_seen() : job.info().ended()).seconds();
+}
+
 }  // namespace
 
 std::vector<std::int64_t> Retention::due(const JobTable& jobs, std::chrono::system_clock::time_point now) {
-  // Also when the clock was set back.
-  if (now - looked_ >= kBetweenLooks || now < looked_) look(jobs, now);
+  if (now - looked_ >= kBetweenLooks) look(jobs, now);
   const std::size_t count = std::min(due_.size(), kMostAtOnce);
   const auto end = due_.begin() + static_cast<std::ptrdiff_t>(count);
   std::vector<std::int64_t> turn(due_.begin(), end);
@@ -28,7 +31,7 @@ void Retention::look(const JobTable& jobs, std::chrono::system_clock::time_point
   const auto latest = std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()) - settings_.age;
   std::vector<std::pair<std::int64_t, std::int64_t>> ended;  // when, and which
   for (const auto& [id, job] : jobs.all()) {
-    if (job.state() == v1::JOB_ENDED) ended.emplace_back(job.info().ended().seconds(), id);
+    if (job.state() == v1::JOB_ENDED) ended.emplace_back(whenEnded(job), id);
   }
   std::sort(ended.begin(), ended.end());
   const bool counts = settings_.most_jobs > 0 && ended.size() > settings_.most_jobs;

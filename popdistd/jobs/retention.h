@@ -22,7 +22,7 @@ class Retention {
  public:
   explicit Retention(RetentionSettings settings) : settings_(settings) {}
 
-  /// The jobs to forget in this turn, the oldest first, at most 500. Call it every second.
+  /// The jobs to forget in this turn, the oldest first, at most 500. Call it every second. `now`: SeenTime's.
   std::vector<std::int64_t> due(const JobTable& jobs, std::chrono::system_clock::time_point now);
 
  private:

@@ -4,8 +4,11 @@
 
 #include <google/protobuf/timestamp.pb.h>
 
+#include <array>
 #include <chrono>
+#include <ctime>
 #include <functional>
+#include <string>
 
 namespace pop::popdistd {
 
@@ -19,6 +22,15 @@ inline google::protobuf::Timestamp timestamp(std::chrono::system_clock::time_poi
   result.set_nanos(
       static_cast<int>(std::chrono::duration_cast<std::chrono::nanoseconds>(since - seconds).count()));
   return result;
+}
+
+/// "2026-11-27 19:04:49 UTC"
+inline std::string timeText(const google::protobuf::Timestamp& time) {
+  const std::time_t seconds = time.seconds();
+  std::tm parts{};
+  std::array<char, 64> text{};
+  if (::gmtime_r(&seconds, &parts) == nullptr) return "a time that is none";
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts)};
 }
 
 /// Rounded down to a millisecond.

@@ -29,11 +29,11 @@ bool PodAccess::mayUse(const Caller& caller, const vipu::Allocation& allocation)
 Result<const vipu::Partition*> PodAccess::partitionFor(const Caller& caller, const std::string& id,
                                                        const vipu::PartitionTable& table) {
   const vipu::Partition* const partition = table.find(id);
-  if (partition == nullptr) return Status(Code::kNotFound, "there is no partition " + inQuotes(id));
-  const std::string& allocation = partition->spec.allocation;
-  if (mayUse(caller, *table.inventory().allocation(allocation))) return partition;
-  return Status(Code::kPermissionDenied, "user " + inQuotes(caller.user) + " may not use partition " +
-                                             inQuotes(id) + ": it is in allocation " + inQuotes(allocation));
+  const bool is_seen =
+      partition != nullptr && mayUse(caller, *table.inventory().allocation(partition->spec.allocation));
+  if (is_seen) return partition;
+  return Status(Code::kNotFound,
+                "there is no partition " + inQuotes(id) + ", or not for user " + inQuotes(caller.user));
 }
 
 }  // namespace pop::popdistd

@@ -96,10 +96,9 @@ PodRoom JobLeases::room() const {
 
 Status JobLeases::checkAllocation(const Caller& caller, const std::string& id) const {
   const vipu::Allocation* const allocation = partitions_.table().inventory().allocation(id);
-  if (allocation == nullptr) return {Code::kNotFound, "there is no allocation " + inQuotes(id)};
-  if (PodAccess::mayUse(caller, *allocation)) return {};
-  return {Code::kPermissionDenied,
-          "user " + inQuotes(caller.user) + " may not use allocation " + inQuotes(id)};
+  if (allocation != nullptr && PodAccess::mayUse(caller, *allocation)) return {};
+  return {Code::kNotFound,
+          "there is no allocation " + inQuotes(id) + ", or not for user " + inQuotes(caller.user)};
 }
 
 std::set<std::string> JobLeases::hostsOf(const std::string& id) const {

@@ -72,6 +72,7 @@ class Pods {
   }
 
   PodLeases& leases() { return leases_; }
+  const PodLeases& leases() const { return leases_; }
   PodsApi& api() { return service_; }
   VipuApi& vipu() { return vipu_; }
 

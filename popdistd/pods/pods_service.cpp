@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/pods/pods_service.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/text.h"
@@ -43,14 +44,19 @@ void PodsService::removeCluster(const Caller& caller, v1::ClusterRef cluster, Re
          std::move(reply));
 }
 
+bool PodsService::seesCluster(const Caller& caller, const std::string& cluster) {
+  const auto& allocations = table().inventory().allocations();
+  return PodAccess::isAdmin(caller) ||
+         std::any_of(allocations.begin(), allocations.end(), [&](const auto& each) {
+           return each.second.cluster == cluster && PodAccess::mayUse(caller, each.second);
+         });
+}
+
 void PodsService::listClusters(const Caller& caller, v1::ListClustersRequest,
                                Reply<v1::ListClustersReply> reply) {
   v1::ListClustersReply list;
   for (const auto& [id, cluster] : table().inventory().clusters()) {
-    bool is_seen = PodAccess::isAdmin(caller);
-    for (const auto& [name, allocation] : table().inventory().allocations())
-      is_seen = is_seen || (allocation.cluster == id && PodAccess::mayUse(caller, allocation));
-    if (is_seen) *list.add_clusters() = parts_.inventory.showCluster(id);
+    if (seesCluster(caller, id)) *list.add_clusters() = parts_.inventory.showCluster(id);
   }
   reply(std::move(list));
 }
@@ -70,8 +76,9 @@ void PodsService::removeAgent(const Caller& caller, v1::AgentRef agent, Reply<v1
 void PodsService::listAgents(const Caller& caller, v1::ListAgentsRequest request,
                              Reply<v1::ListAgentsReply> reply) {
   const vipu::Inventory& inventory = table().inventory();
-  if (!request.cluster().empty() && inventory.cluster(request.cluster()) == nullptr)
-    return reply(Status(Code::kNotFound, "there is no cluster " + inQuotes(request.cluster())));
+  const bool is_known = request.cluster().empty() || (inventory.cluster(request.cluster()) != nullptr &&
+                                                      seesCluster(caller, request.cluster()));
+  if (!is_known) return reply(Status(Code::kNotFound, "there is no cluster " + inQuotes(request.cluster())));
   v1::ListAgentsReply list;
   for (const auto& [id, agent] : inventory.agents()) {
     if (!request.cluster().empty() && agent.cluster != request.cluster()) continue;

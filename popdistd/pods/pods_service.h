@@ -58,6 +58,7 @@ class PodsService final : public PodsApi {
   /// What who manages the cluster has done to the inventory.
   static Status byManager(const Caller& caller, const std::string& what, const std::function<Status()>& act);
   Status release(const Caller& caller, const v1::ReleasePartitionRequest& request);
+  bool seesCluster(const Caller& caller, const std::string& cluster);
   vipu::PartitionTable& table() { return parts_.partitions.table(); }
 
   const Parts parts_;

@@ -54,9 +54,9 @@ Result<virmgrpc::ListIPUAttributesReply> VipuService::attributes(
   };
   for (const std::string& id : request.agents()) {
     const vipu::Agent* const agent = table().inventory().agent(id);
-    if (agent != nullptr && !isVisible(*agent))
-      return Status(Code::kPermissionDenied, "user " + inQuotes(caller.user) + " may not use agent " +
-                                                 inQuotes(id) + ": it is in none of the user's allocations");
+    if (agent == nullptr || !isVisible(*agent))
+      return Status(Code::kNotFound, "there is no agent " + inQuotes(id) + " (agents), or not for user " +
+                                         inQuotes(caller.user));
     visible.add_agents(id);
   }
   if (request.agents().empty()) {

@@ -100,7 +100,7 @@ class Store {
 
   // ---- reading; what the open transaction has written is seen
 
-  /// "cluster_id", "epoch", "next_job_id", "revision".
+  /// "cluster_id", "epoch", "next_job_id", "revision", "seen_ms".
   virtual Result<std::optional<std::string>> meta(std::string_view key) = 0;
   /// By id. Those that have ended are without their spec.
   virtual Result<std::vector<v1::JobRecord>> jobs() = 0;

@@ -13,18 +13,22 @@ namespace {
 
 using Allocations = std::vector<const Allocation*>;
 
-Status checkCluster(const PartitionRequirements& requirements, const Inventory& inventory) {
-  if (requirements.cluster.empty() || inventory.cluster(requirements.cluster)) return {};
-  return {Code::kNotFound, "there is no cluster " + inQuotes(requirements.cluster) + " (cluster_id)"};
+// What a user may not use is not told apart from what is not there.
+std::string orNotFor(std::string_view user) {
+  return user.empty() ? "" : ", or not for user " + inQuotes(user);
+}
+
+Status noCluster(const PartitionRequirements& requirements, std::string_view user) {
+  return {Code::kNotFound,
+          "there is no cluster " + inQuotes(requirements.cluster) + " (cluster_id)" + orNotFor(user)};
 }
 
 Result<Allocations> namedAllocation(const PartitionRequirements& requirements, std::string_view user,
                                     const Inventory& inventory) {
   const std::string name = "allocation " + inQuotes(requirements.allocation);
   const Allocation* const allocation = inventory.allocation(requirements.allocation);
-  if (!allocation) return Status(Code::kNotFound, "there is no " + name + " (allocation_id)");
-  if (!mayUse(user, *allocation))
-    return Status(Code::kPermissionDenied, "user " + inQuotes(user) + " may not use " + name);
+  if (!allocation || !mayUse(user, *allocation))
+    return Status(Code::kNotFound, "there is no " + name + " (allocation_id)" + orNotFor(user));
   if (!requirements.cluster.empty() && requirements.cluster != allocation->cluster)
     return invalidArgument("partition " + inQuotes(requirements.id) + ": " + name + " is in cluster " +
                            inQuotes(allocation->cluster) + ", not in " + inQuotes(requirements.cluster) +
@@ -34,7 +38,8 @@ Result<Allocations> namedAllocation(const PartitionRequirements& requirements, s
 
 Result<Allocations> possibleAllocations(const PartitionRequirements& requirements, std::string_view user,
                                         const Inventory& inventory) {
-  POP_RETURN_IF_ERROR(checkCluster(requirements, inventory));
+  if (!requirements.cluster.empty() && !inventory.cluster(requirements.cluster))
+    return noCluster(requirements, user);
   if (!requirements.allocation.empty()) return namedAllocation(requirements, user, inventory);
   Allocations possible;
   for (const auto& [id, allocation] : inventory.allocations()) {
@@ -43,6 +48,7 @@ Result<Allocations> possibleAllocations(const PartitionRequirements& requirement
       possible.push_back(&allocation);
   }
   if (!possible.empty()) return possible;
+  if (!requirements.cluster.empty() && !user.empty()) return noCluster(requirements, user);
   return failedPrecondition(
       "partition " + inQuotes(requirements.id) + ": there is no allocation" +
       (requirements.cluster.empty() ? std::string() : " in cluster " + inQuotes(requirements.cluster)) +

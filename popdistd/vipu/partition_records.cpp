@@ -69,8 +69,7 @@ Result<std::vector<const Partition*>> PartitionTable::list(std::string_view allo
   if (!allocation.empty()) {
     POP_ASSIGN_OR_RETURN(const Allocation* const named, requireAllocation(inventory_, allocation));
     if (!mayUse(user, *named))
-      return Status(Code::kPermissionDenied,
-                    "user " + inQuotes(user) + " may not use allocation " + inQuotes(allocation));
+      return Status(Code::kNotFound, "there is no allocation " + inQuotes(allocation));
   }
   std::vector<const Partition*> listed;
   for (const auto& [id, partition] : index_.all()) {

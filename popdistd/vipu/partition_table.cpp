@@ -66,11 +66,15 @@ Result<Change> PartitionTable::advance(const Partition& partition, PartitionEven
 }
 
 Result<PartitionSpec> PartitionTable::plan(const CreateRequest& request) const {
-  if (const Partition* const same = index_.find(request.requirements.id))
-    return Status(Code::kAlreadyExists, "partition " + inQuotes(same->id) + " exists already and is " +
-                                            stateText(*same) + ": remove it first, or use another name");
-  return planPartition(request.requirements, request.any_allocation ? std::string_view() : request.owner,
-                       inventory_, index_);
+  const std::string_view user = request.any_allocation ? std::string_view() : request.owner;
+  if (const Partition* const same = index_.find(request.requirements.id)) {
+    const std::string name = "partition " + inQuotes(same->id) + " exists already";
+    return Status(Code::kAlreadyExists,
+                  mayUse(user, *inventory_.allocation(same->spec.allocation))
+                      ? name + " and is " + stateText(*same) + ": remove it first, or use another name"
+                      : name + ": use another name");
+  }
+  return planPartition(request.requirements, user, inventory_, index_);
 }
 
 Result<Change> PartitionTable::create(const CreateRequest& request, Time now) {

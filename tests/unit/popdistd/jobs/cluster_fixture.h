@@ -75,6 +75,7 @@ class ClusterTest : public ::testing::Test {
          .pods = pod_settings_,
          .queue = queue_rules_,
          .vipu_server = {.host = "d0", .port = 8090},
+         .warn = [this](const std::string& line) { warnings_.push_back(line); },
          .audit = [this](const std::string& line) { audit_.push_back(line); }});
     ASSERT_TRUE(started.ok()) << started.status().message();
     core_ = std::move(*started);
@@ -177,6 +178,7 @@ class ClusterTest : public ::testing::Test {
   RetentionSettings retention_;
   queue::Rules queue_rules_;
   std::vector<std::string> audit_;
+  std::vector<std::string> warnings_;
   std::unique_ptr<SqliteStore> store_;
   std::map<std::string, FakeHost> hosts_;
   std::unique_ptr<DaemonCore> core_;

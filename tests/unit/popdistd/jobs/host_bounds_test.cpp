@@ -188,9 +188,10 @@ TEST_F(HostBoundsTest, NumbersOfEventsAreWithinTheJob) {
 
 TEST_F(HostBoundsTest, ACodeThatIsNoneIsARefusalAllTheSame) {
   FakeHost& h0 = join("h0");
-  h0.refuses = Status(static_cast<Code>(200), "no");
+  h0.refuses = Status(static_cast<Code>(200), "no such code");
   const std::int64_t id = submit(requestOf());
-  EXPECT_EQ(job(id).end(), v1::END_FAILED);
+  EXPECT_EQ(job(id).state(), v1::JOB_QUEUED);
+  EXPECT_NE(job(id).reason().find("no such code"), std::string::npos) << job(id).reason();
 }
 
 // The store has the request of a job that cannot be read, and refuses another with it.

@@ -66,7 +66,7 @@ TEST_F(JobLivesTest, TheSameRequestIsTheSameJob) {
   EXPECT_TRUE(again.value().repeated_request());
   const Answer<v1::SubmitReply> of_another_user = trySubmit(request, "bob");
   EXPECT_NE(first.value().job().id(), of_another_user.value().job().id());
-  request.set_priority(1);
+  request.set_priority(-1);
   EXPECT_EQ(trySubmit(request).code(), Code::kAlreadyExists);
 }
 
@@ -187,10 +187,88 @@ TEST_F(JobLivesTest, AHostThatRefusesIsLeftOut) {
 TEST_F(JobLivesTest, TheOnlyHostIsAskedAgainThoughItHasRefused) {
   FakeHost& a = join("a");
   a.refuses = {Code::kUnavailable, "its runner was killed"};
+  a.refuses = {Code::kPermissionDenied, "'alice' is not in the users file"};
   const std::int64_t ended = submit(requestOf());
+  EXPECT_EQ(job(ended).state(), v1::JOB_QUEUED);
+  EXPECT_NE(job(ended).reason().find("not in the users file"), std::string::npos) << job(ended).reason();
+  advance(seconds(4));
   EXPECT_EQ(job(ended).end(), v1::END_FAILED) << "at the third refusal";
   EXPECT_EQ(job(ended).attempt(), 3);
-  EXPECT_NE(job(ended).reason().find("its runner was killed"), std::string::npos);
+  EXPECT_NE(job(ended).reason().find("not in the users file"), std::string::npos);
+}
+
+TEST_F(JobLivesTest, ABrokenHostDoesNotEatTheQueue) {
+  FakeHost& a = join("a", 1);
+  a.refuses = {Code::kUnavailable, "there is no space on the disk"};
+  std::vector<std::int64_t> jobs;
+  for (int i = 0; i < 300; ++i) jobs.push_back(submit(requestOf()));
+  advance(std::chrono::minutes(10));
+  int attempts = 0;
+  for (const std::int64_t id : jobs) {
+    EXPECT_EQ(job(id).state(), v1::JOB_QUEUED) << job(id).reason();
+    EXPECT_NE(job(id).reason().find("no space on the disk"), std::string::npos) << job(id).reason();
+    attempts += job(id).attempt();
+  }
+  EXPECT_LT(attempts, 15) << "each pause is longer than the one before";
+  EXPECT_GT(attempts, 8);
+
+  a.refuses = {};
+  Answer<v1::HostInfo> resumed;
+  v1::HostRef host;
+  host.set_name("a");
+  core_->resume(callerOf("root"), host, resumed.reply());
+  advance(seconds(11));
+  EXPECT_EQ(std::count_if(jobs.begin(), jobs.end(),
+                          [&](std::int64_t id) { return job(id).state() == v1::JOB_RUNNING; }),
+            1)
+      << "by hand it is tried at once";
+}
+
+TEST_F(JobLivesTest, AHostThatRefusesOneUserHasRoomForOthers) {
+  FakeHost& a = join("a");
+  a.refuses = {Code::kUnavailable, "the home of 'alice' is not there"};
+  const std::int64_t of_alice = submit(requestOf());
+  a.refuses = {};
+  EXPECT_EQ(job(submit(requestOf(), "bob")).state(), v1::JOB_RUNNING);
+  EXPECT_EQ(job(of_alice).state(), v1::JOB_QUEUED);
+  advance(seconds(2));
+  EXPECT_EQ(job(of_alice).state(), v1::JOB_RUNNING);
+}
+
+// Others start there meanwhile, so it is not the host.
+TEST_F(JobLivesTest, AJobThatAHostRefusesWhileItStartsOthersFailsAtLast) {
+  FakeHost& a = join("a", 100);
+  const std::int64_t bad = [&] {
+    a.refuses = {Code::kUnavailable, "its runner was killed"};
+    return submit(requestOf());
+  }();
+  for (int i = 0; i < 6; ++i) {
+    a.refuses = {};
+    submit(requestOf(), "bob");
+    a.refuses = {Code::kUnavailable, "its runner was killed"};
+    advance(seconds(20));
+  }
+  EXPECT_EQ(job(bad).end(), v1::END_FAILED) << job(bad).reason();
+}
+
+TEST_F(JobLivesTest, AHostUnderAnotherNameIsNamedAndLeftAlone) {
+  FakeHost& h0 = join("h0");
+  const std::int64_t id = submit(requestOf());
+  h0.loseConnection();
+  FakeHost& renamed = hosts_.try_emplace("h9", "h9", 4).first->second;
+  renamed.runners = h0.runners;
+  renamed.cluster_id = h0.cluster_id;
+  EXPECT_TRUE(renamed.join(*core_).ok());
+  settle();
+  EXPECT_TRUE(renamed.runners.at({id, 1}).alive) << "it goes on";
+  advance(seconds(20));
+  ASSERT_EQ(job(id).conditions_size(), 1);
+  EXPECT_NE(job(id).conditions(0).find("--name h0"), std::string::npos) << job(id).conditions(0);
+  renamed.loseConnection();
+  join("h0");
+  advance(seconds(2));
+  EXPECT_EQ(job(id).conditions_size(), 0);
+  EXPECT_EQ(job(id).state(), v1::JOB_RUNNING);
 }
 
 TEST_F(JobLivesTest, ANamedHostThatRefusesEndsTheJob) {

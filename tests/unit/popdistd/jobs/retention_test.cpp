@@ -44,6 +44,40 @@ TEST_F(RetentionTest, ForgetsByAge) {
   EXPECT_TRUE(isKnown(younger));
 }
 
+// For a minute, or while popdistd was down.
+TEST_F(RetentionTest, AJumpOfTheClockForgetsNothing) {
+  startAgain({.age = std::chrono::hours(1)});
+  FakeHost& h0 = join("h0");
+  const std::int64_t before = ended(h0);
+  const auto jumpBy = [this](std::chrono::hours by) {
+    wall_ += by;
+    advance(std::chrono::minutes(3));
+  };
+  jumpBy(std::chrono::hours(24 * 40));
+  EXPECT_TRUE(isKnown(before));
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_NE(warnings_[0].find("jumped by 3456000 s forward"), std::string::npos) << warnings_[0];
+  Answer<v1::AboutReply> about;
+  core_->about(callerOf("alice"), {}, about.reply());
+  ASSERT_EQ(about.value().warnings_size(), 1);
+  EXPECT_EQ(about.value().warnings(0), warnings_[0]);
+  const std::int64_t while_ahead = ended(h0);
+  jumpBy(-std::chrono::hours(24 * 40));
+  EXPECT_EQ(warnings_.size(), 2U);
+  EXPECT_TRUE(isKnown(while_ahead));
+
+  killDaemon();
+  wall_ += std::chrono::hours(24 * 365);
+  startDaemon();
+  join("h0");
+  advance(std::chrono::minutes(3));
+  EXPECT_TRUE(isKnown(before));
+  EXPECT_TRUE(isKnown(while_ahead));
+  advance(std::chrono::minutes(65));
+  EXPECT_FALSE(isKnown(before)) << "time that was seen to pass counts";
+  EXPECT_FALSE(isKnown(while_ahead));
+}
+
 TEST_F(RetentionTest, ForgetsTheOldestOfTooMany) {
   startAgain({.age = seconds(0), .most_jobs = 2});
   FakeHost& h0 = join("h0");

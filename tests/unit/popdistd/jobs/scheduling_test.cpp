@@ -60,8 +60,9 @@ TEST_F(SchedulingTest, AJobThatWaitsIsNotOvertakenOnItsHosts) {
 TEST_F(SchedulingTest, HigherPriorityGoesFirst) {
   v1::SubmitRequest urgent = requestOf(4);
   urgent.set_priority(5);
+  EXPECT_EQ(trySubmit(urgent, "alice").code(), Code::kPermissionDenied);
   const std::int64_t usual = submit(requestOf(4));
-  const std::int64_t first = submit(urgent);
+  const std::int64_t first = submit(urgent, "root");
   join("h0", 4);
   EXPECT_EQ(job(first).state(), v1::JOB_RUNNING);
   EXPECT_EQ(job(usual).state(), v1::JOB_QUEUED);

@@ -179,6 +179,43 @@ TEST_F(WatchTest, LogsOfAnEndedJobComeFromAFeeder) {
   EXPECT_TRUE(source->ended());
 }
 
+TEST_F(WatchTest, LogsOnAHostThatIsDownEndAtOnce) {
+  FakeHost& h0 = join("h0");
+  const std::int64_t id = submit(requestOf());
+  const std::int64_t runs = submit(requestOf());
+  h0.finish({id, 1}, 0);
+  settle();
+  h0.loseConnection();
+  const auto follows = logs(id, true);
+  const auto so_far = logs(runs, false);
+  const auto goes_on = logs(runs, true);
+  EXPECT_FALSE(follows->next());
+  EXPECT_FALSE(follows->ended()) << "it may be back in a moment";
+  advance(seconds(61));
+  for (Source<v1::Record>* const each : {follows.get(), so_far.get()}) {
+    EXPECT_FALSE(each->next());
+    ASSERT_TRUE(each->ended());
+    EXPECT_EQ(each->ended()->code(), Code::kFailedPrecondition);
+    EXPECT_NE(each->ended()->message().find("on host h0, which is down since 20"), std::string::npos)
+        << each->ended()->message();
+  }
+  EXPECT_FALSE(goes_on->next());
+  EXPECT_FALSE(goes_on->ended()) << "the job may go on";
+  v1::LogsRequest request;
+  *request.mutable_job() = ref(id);
+  EXPECT_EQ(core_->logs(callerOf("alice"), request, [] {}).code(), Code::kFailedPrecondition);
+
+  Answer<v1::Nothing> removed;
+  v1::HostRef host;
+  host.set_name("h0");
+  core_->removeHost(callerOf("root"), host, removed.reply());
+  settle();
+  ASSERT_EQ(removed.code(), Code::kOk) << removed.words();
+  EXPECT_EQ(core_->logs(callerOf("alice"), request, [] {}).code(), Code::kNotFound);
+  EXPECT_FALSE(goes_on->next());
+  ASSERT_TRUE(goes_on->ended()) << "the job is lost with its host";
+}
+
 TEST_F(WatchTest, LogsOfAWaitingJobWaitForIt) {
   const std::int64_t id = submit(requestOf());
   const auto source = logs(id, true);

@@ -115,7 +115,9 @@ TEST_F(PodCallsTest, AllocationsBoundWhatAUserSees) {
   create("p4", 4);
   EXPECT_EQ(allow("alice"), Code::kOk);
   EXPECT_EQ(create("p8", 8, "bob").code(), Code::kFailedPrecondition);
-  EXPECT_EQ(remove("p4", true, "bob").code(), Code::kPermissionDenied);
+  EXPECT_EQ(remove("p4", true, "bob").code(), Code::kNotFound);
+  EXPECT_EQ(remove("p4", true, "bob").words(), "there is no partition 'p4', or not for user 'bob'");
+  EXPECT_EQ(remove("p5", true, "bob").words(), "there is no partition 'p5', or not for user 'bob'");
   EXPECT_FALSE(partition("p4", "bob"));
   EXPECT_TRUE(partition("p4", "alice"));
   EXPECT_EQ(call(vipu(), &VipuApi::listIpuAttributes, "bob", virmgrpc::ListIPUAttributesRequest())
@@ -124,7 +126,61 @@ TEST_F(PodCallsTest, AllocationsBoundWhatAUserSees) {
             0);
   EXPECT_EQ(call(pods(), &PodsApi::listClusters, "bob", v1::ListClustersRequest()).value().clusters_size(),
             0);
-  EXPECT_EQ(trySubmit(inPartition("p4"), "bob").code(), Code::kPermissionDenied);
+  EXPECT_EQ(trySubmit(inPartition("p4"), "bob").words(), "partition 'p4' exists already: use another name");
+}
+
+// Jobs are seen by all; where they are is not.
+TEST_F(PodCallsTest, NothingIsToldOfPartitionsThatTheCallerMayNotUse) {
+  join("h0", 100);
+  EXPECT_EQ(allow("alice"), Code::kOk);
+  const std::int64_t holds = submit(inPartition("p16"));
+  const std::int64_t waits = submit(inPartition("p16"));
+  advance(seconds(7));
+  const std::string all = "default";
+  const auto isTold = [&](const v1::JobInfo& info) {
+    return info.partition() == "p16" || info.allocation() == all ||
+           info.reason().find("p16") != std::string::npos || info.reason().find(all) != std::string::npos;
+  };
+  for (const std::string user : {"alice", "bob"}) {
+    const Caller caller = callerOf(user);
+    const bool may = user == "alice";
+    for (const std::int64_t id : {holds, waits}) {
+      Answer<v1::JobInfo> got;
+      core_->get(caller, ref(id), got.reply());
+      EXPECT_EQ(isTold(got.value()), may) << user << got.value().reason();
+    }
+    for (const char* const text : {"", "p16"}) {
+      v1::ListJobsRequest request;
+      request.set_text(text);
+      Answer<v1::ListJobsReply> list;
+      core_->list(caller, request, list.reply());
+      for (const v1::JobInfo& each : list.value().jobs()) EXPECT_EQ(isTold(each), may) << user;
+      if (*text != '\0') {
+        EXPECT_EQ(list.value().jobs_size() > 0, may) << "the text of a reason is a telling, too";
+      }
+    }
+    Answer<v1::CountJobsReply> counts;
+    core_->countJobs(caller, {}, counts.reply());
+    ASSERT_EQ(counts.value().waiting_size(), 1) << job(waits).reason();
+    EXPECT_EQ(counts.value().waiting(0).reason().find("p16") != std::string::npos, may) << user;
+    const auto watch = std::move(core_->watch(caller, {}, [] {}).value());
+    while (const std::optional<v1::Change> change = watch->next()) {
+      if (change->has_job()) {
+        EXPECT_EQ(isTold(change->job()), may) << user;
+      }
+    }
+  }
+  v1::ListPodPartitionsRequest request;
+  request.set_allocation(all);
+  EXPECT_EQ(call(pods(), &PodsApi::listPartitions, "bob", request).code(), Code::kNotFound);
+  v1::ListAgentsRequest agents;
+  agents.set_cluster("c");
+  EXPECT_EQ(call(pods(), &PodsApi::listAgents, "bob", agents).code(), Code::kNotFound);
+  virmgrpc::ListIPUAttributesRequest attributes;
+  attributes.add_agents("m0");
+  EXPECT_EQ(call(vipu(), &VipuApi::listIpuAttributes, "bob", attributes).code(), Code::kNotFound);
+  EXPECT_EQ(create("p16", 16, "bob").words().find("is "), std::string::npos)
+      << create("p16", 16, "bob").words();
 }
 
 TEST_F(PodCallsTest, AnAdminsTokenOfASmallerScopeHasNoMoreAllocationsThanItsUser) {
@@ -139,8 +195,8 @@ TEST_F(PodCallsTest, AnAdminsTokenOfASmallerScopeHasNoMoreAllocationsThanItsUser
   EXPECT_EQ(call(pods(), &PodsApi::listAgents, by_token, v1::ListAgentsRequest()).value().agents_size(), 0);
   virmgrpc::RemovePartitionRequest request;
   request.set_partition_id("p4");
-  EXPECT_EQ(call(vipu(), &VipuApi::removePartition, by_token, request).code(), Code::kPermissionDenied);
-  EXPECT_EQ(trySubmit(inPartition("p4"), by_token).code(), Code::kPermissionDenied);
+  EXPECT_EQ(call(vipu(), &VipuApi::removePartition, by_token, request).code(), Code::kNotFound);
+  EXPECT_EQ(trySubmit(inPartition("p4"), by_token).code(), Code::kAlreadyExists);
   EXPECT_NE(trySubmit(inPartition("new"), by_token).code(), Code::kOk);
   EXPECT_EQ(trySubmit(inPartition("new"), callerOf("root")).code(), Code::kOk);
 }
@@ -167,7 +223,7 @@ TEST_F(PodCallsTest, AWaitingJobNeedsItsAllocationStillWhenItStarts) {
   join("h0", 100);
   EXPECT_EQ(job(of_alice).state(), v1::JOB_RUNNING);
   EXPECT_EQ(job(of_bob).end(), v1::END_FAILED);
-  EXPECT_NE(job(of_bob).reason().find("may not use allocation"), std::string::npos) << job(of_bob).reason();
+  EXPECT_NE(job(of_bob).reason().find("not for user 'bob'"), std::string::npos) << job(of_bob).reason();
 }
 
 TEST_F(PodCallsTest, OnlyAdminsChangeTheInventory) {
