@@ -42,7 +42,7 @@ TEST(Grammar, CommonOptionsMayStandAnywhere) {
 
 TEST(Grammar, JobsMayBeNamedAsVerbs) {
   EXPECT_EQ(parsed({"get", "job", "top"}).object, "top");
-  EXPECT_EQ(parsed({"cancel", "job", "list"}).object, "list");
+  EXPECT_EQ(parsed({"cancel", "job", "list", "7"}).objects, (std::vector<std::string>{"list", "7"}));
 }
 
 TEST(Grammar, SingularAndPluralMeanTheSame) {

@@ -320,7 +320,6 @@ TEST_F(ControllerTest, StopsThoughAReaderDoesNotRead) {
 }
 
 TEST_F(ControllerTest, AMessageThatCannotBeReadIsNamed) {
-  serve();
   grpc::GenericStub stub(channel());
   grpc::Slice garbage(std::string("\xff\xff\xff\xff garbage"));
   for (const std::string method : {"Submit", "Watch"}) {
