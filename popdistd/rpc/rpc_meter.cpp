@@ -52,9 +52,9 @@ class CountedCall final : public grpc::experimental::Interceptor {
   void nameGarbage(InterceptorBatchMethods& step) const {
     const grpc::Status status = step.GetSendStatus();
     if (status.error_code() != grpc::StatusCode::UNIMPLEMENTED || !status.error_message().empty()) return;
-    step.ModifySendStatus({grpc::StatusCode::INVALID_ARGUMENT,
-                           "the message cannot be read: it is not what " + name_.second + " of " +
-                               name_.first + " takes, or was damaged"});
+    step.ModifySendStatus({grpc::StatusCode::INVALID_ARGUMENT, "the message cannot be read: it is not what " +
+                                                                   name_.second + " of " + name_.first +
+                                                                   " takes, or was damaged"});
   }
 
   const std::shared_ptr<RpcMeter> meter_;

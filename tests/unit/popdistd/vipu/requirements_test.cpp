@@ -115,8 +115,7 @@ const std::vector<Mistake> kMistakes{
      Code::kInvalidArgument, "num_ipulink_segments is 2"},
     {"an unknown cluster", [](auto& asked) { asked.cluster = "d"; }, Code::kNotFound, "'d'"},
     {"an unknown allocation", [](auto& asked) { asked.allocation = "x"; }, Code::kNotFound, "'x'"},
-    {"another's allocation", [](auto& asked) { asked.allocation = "bobs"; }, Code::kNotFound,
-     "'alice'"},
+    {"another's allocation", [](auto& asked) { asked.allocation = "bobs"; }, Code::kNotFound, "'alice'"},
     {"an allocation of another cluster",
      [](auto& asked) {
        asked.cluster = "other";
