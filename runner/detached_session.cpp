@@ -25,7 +25,8 @@ class DetachedSession {
                                                   .signal =
                                                       [this](int signal) {
                                                         if (controller_) controller_->signal(signal);
-                                                      }}));
+                                                      },
+                                                  .service_stops = [this] { service_stops_ = true; }}));
     controller_ = make_controller(loop_, recorder_, [this](std::string_view line) { say(line); });
     std::signal(SIGHUP, SIG_IGN);
     loop_.watchSignals({SIGTERM, SIGINT}, [this](const os::Signal& signal) {
@@ -75,6 +76,9 @@ class DetachedSession {
 
   // Whoever reads the outcome's record finds it on the disk.
   void finish() {
+    if (service_stops_ && outcome_->user_signal != 0 && !outcome_->failure)
+      outcome_->failure =
+          Failure{.reason = "the agent service of the job's first host was stopped, and so the job"};
     const Status stored = recorder_.sync();
     if (!stored.ok()) say("poprun: the job's log is not complete: " + stored.message());
     const Status written = writeOutcome(directory_, encode(JobEvent(*outcome_)));
@@ -89,6 +93,7 @@ class DetachedSession {
   Recorder recorder_;
   std::unique_ptr<Controller> controller_;  ///< null when the job is over
   std::optional<JobOutcome> outcome_;
+  bool service_stops_ = false;
 };
 
 }  // namespace

@@ -7,14 +7,12 @@
 #include "agent/service/instances_here.h"
 #include "agent/service/runner_reports.h"
 #include "common/base/text.h"
+#include "common/contract/record_streams.h"
 #include "common/log/log.h"
 #include "common/model/end_times.h"
 
 namespace pop::agent {
 namespace {
-
-// Above all numbers of the daemon's.
-constexpr std::int32_t kServicesStop = 1'000'000'000;
 
 constexpr int kExitNoRecords = 3;  // of a feeder
 
@@ -257,7 +255,7 @@ void Runners::stop(std::function<void()> stopped) {
   resume();  // their ends are to be seen
   if (entries_.empty()) return stopped_();
   v1::RunnerOrder order;
-  order.mutable_stop()->set_number(kServicesStop);
+  order.mutable_stop()->set_number(contract::kServicesStop);
   order.mutable_stop()->set_signal(SIGTERM);
   for (auto& [id, entry] : entries_)
     entry.role == Role::kRunner ? entry.process->send(order) : entry.process->kill();

@@ -17,4 +17,7 @@ inline constexpr std::int64_t creditOf(std::size_t record_bytes) {
   return static_cast<std::int64_t>(record_bytes) + 64;
 }
 
+/// The number of an agent service's own order to stop a job, above all of the daemon's.
+inline constexpr std::int32_t kServicesStop = 1'000'000'000;
+
 }  // namespace pop::contract

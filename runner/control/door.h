@@ -15,6 +15,7 @@ namespace pop::runner {
 struct DoorEvents {
   std::function<void(int signal)> stop;  ///< the first with grace, the next kills
   std::function<void(int signal)> signal;
+  std::function<void()> service_stops;  ///< the agent service ends, and so the job; a stop follows
 };
 
 /// Called on the loop's thread.

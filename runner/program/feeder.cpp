@@ -17,6 +17,7 @@ Feeder::Feeder(os::EpollLoop& loop, sys::Stdio stdio, const std::string& directo
       stream_(loop, std::move(stdio), directory,
               {.stop = [](int) {},
                .signal = [](int) {},
+               .service_stops = nullptr,
                .retire = leave_,
                .heard = [this] { waitUnlessFollowed(); },
                .idle = [this] { waitUnlessFollowed(); },

@@ -12,6 +12,7 @@ OrderDoor::OrderDoor(os::EpollLoop& loop, sys::Stdio stdio, const std::string& d
       stream_(loop, std::move(stdio), directory,
               {.stop = std::move(events.stop),
                .signal = std::move(events.signal),
+               .service_stops = std::move(events.service_stops),
                .retire = [this] { neededNoMore(); },
                .heard =
                    [this] {

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "common/contract/record_streams.h"
+
 namespace pop::runner {
 namespace {
 
@@ -121,6 +123,7 @@ void OrderStream::handle(const ::popdist::v1::RunnerOrder& order) {
 void OrderStream::stop(const ::popdist::v1::Stop& order) {
   if (order.number() <= num_stops_) return;
   num_stops_ = order.number();
+  if (order.number() >= contract::kServicesStop && events_.service_stops) events_.service_stops();
   passOn(order.signal(), events_.stop);
 }
 

@@ -20,6 +20,7 @@ class OrderStream {
   struct Events {
     std::function<void(int signal)> stop;
     std::function<void(int signal)> signal;
+    std::function<void()> service_stops;  ///< before that stop; may be null
     std::function<void()> retire;
     std::function<void()> heard;  ///< after each order
     std::function<void()> idle;   ///< the last one who followed has all there is

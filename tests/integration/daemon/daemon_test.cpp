@@ -89,6 +89,18 @@ TEST_F(DaemonTest, ShowsWhatInstancesReport) {
   EXPECT_EQ(values()["last"], 7) << "what an instance has reported just before its end";
 }
 
+// As `systemctl restart popdist-agent` does.
+TEST_F(DaemonTest, AJobWhoseAgentServiceIsStoppedNamesIt) {
+  startDaemon();
+  startHost("h0");
+  const std::int64_t id = submit(shell("echo ready; exec sleep 1000"));
+  waitForState(id, v1::JOB_RUNNING);
+  kill("h0", SIGTERM);
+  const v1::JobInfo ended = waitForEnd(id);
+  EXPECT_EQ(ended.end(), v1::END_FAILED);
+  EXPECT_THAT(ended.reason(), HasSubstr("agent service"));
+}
+
 TEST_F(DaemonTest, CancelStopsWithGraceAndThenKills) {
   startDaemon();
   startHost("h0");
