@@ -154,15 +154,20 @@ std::string RunnerDirectories::pathOf(const RunnerId& id) const {
 
 Status RunnerDirectories::create(const RunnerId& id, const UnixUser& user) const {
   const std::string path = pathOf(id);
-  if (::mkdir(path.c_str(), kOwnerOnly) != 0) {
-    if (errno == EEXIST)
-      return {Code::kAlreadyExists, path + " is there already: this attempt was started before"};
-    return errnoStatus("making " + path, errno);
-  }
-  if (user.uid == ::geteuid() || ::chown(path.c_str(), user.uid, user.gid) == 0) return {};
-  const int error = errno;
-  ::rmdir(path.c_str());
-  return errnoStatus("giving " + path + " to " + user.name, error);
+  if (ownerOf(id).code() != Code::kNotFound)
+    return {Code::kAlreadyExists, path + " is there already: this attempt was started before"};
+  // A service that is killed meanwhile leaves no job's directory that is root's, where root's processes would
+  // be sent.
+  const std::string made = directoryOf(id.cluster) + "/new";
+  ::rmdir(made.c_str());
+  if (::mkdir(made.c_str(), kOwnerOnly) != 0) return errnoStatus("making " + made, errno);
+  Status given;
+  if (user.uid != ::geteuid() && ::chown(made.c_str(), user.uid, user.gid) != 0)
+    given = errnoStatus("giving " + path + " to " + user.name, errno);
+  if (given.ok() && ::rename(made.c_str(), path.c_str()) == 0) return {};
+  if (given.ok()) given = errnoStatus("making " + path, errno);
+  ::rmdir(made.c_str());
+  return given;
 }
 
 Result<std::vector<RunnerId>> RunnerDirectories::list(const std::string& cluster) const {
