@@ -14,8 +14,18 @@ set(called_by_ours poprun-hosts poprun-service popdist-agent-service popdist-joi
 if(TARGET popdist-pmix)
   list(APPEND called_by_ours popdist-pmix)
 endif()
-install(TARGETS ${called_by_users} RUNTIME DESTINATION bin)
-install(TARGETS ${called_by_ours} RUNTIME DESTINATION libexec/poprun)
+# Those that get keys can be executed, not read: the kernel then keeps their memory private from their first instruction
+# on. popdist-agent is copied to other hosts.
+set(get_keys popctl popdistd popdist-agent-service popdist-join popdist-runner)
+set(for_execution OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_EXECUTE WORLD_EXECUTE)
+foreach(folder_and_programs "bin;${called_by_users}" "libexec/poprun;${called_by_ours}")
+  list(POP_FRONT folder_and_programs folder)
+  set(private ${folder_and_programs})
+  list(REMOVE_ITEM folder_and_programs ${get_keys})
+  list(REMOVE_ITEM private ${folder_and_programs})
+  install(TARGETS ${folder_and_programs} RUNTIME DESTINATION ${folder})
+  install(TARGETS ${private} RUNTIME DESTINATION ${folder} PERMISSIONS ${for_execution})
+endforeach()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/installed/names DESTINATION libexec/poprun MESSAGE_NEVER)
 
 # libpopdist with the libraries of ours that it links, which others do not have, in one archive.
@@ -79,6 +89,7 @@ install(DIRECTORY examples/char_transformer examples/common examples/fashion_mni
   DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples MESSAGE_NEVER)
 
 install(FILES packaging/popdist-agent.service packaging/popdistd.service DESTINATION lib/systemd/system)
+install(FILES packaging/popdist-sysusers.conf DESTINATION lib/sysusers.d RENAME popdist.conf)
 # For Grafana; nothing of ours reads it.
 install(FILES packaging/popdistd-dashboard.json DESTINATION ${CMAKE_INSTALL_DATADIR}/popdist)
 

@@ -7,6 +7,7 @@
 #include "agent/service/command_options.h"
 #include "agent/service/inventory.h"
 #include "common/base/text.h"
+#include "common/log/log.h"
 #include "common/os/place.h"
 #include "common/sys/host_name.h"
 #include "common/sys/own_program.h"
@@ -16,8 +17,19 @@
 namespace pop::agent {
 namespace {
 
-// What speaks HTTP/2 with other hosts has none of root's powers.
+// What speaks HTTP/2 with other hosts has none of root's powers, and the host's key, so that no other process
+// should be of its user.
+constexpr const char* kOwnUser = "popdist-join";
 constexpr const char* kPowerless = "nobody";
+
+std::string userOfRelay() {
+  if (lookUpUser(std::string(kOwnUser)).ok()) return kOwnUser;
+  log::warning(
+      "there is no system user popdist-join, so popdist-join runs as nobody, and other processes of nobody "
+      "can "
+      "end it: useradd --system popdist-join");
+  return kPowerless;
+}
 
 Result<joining::Connect> connectTo(const std::string& controller, const std::string& tls_directory) {
   if (tls_directory.empty()) return joining::Connect{controller, {}, {}, {}};
@@ -70,7 +82,7 @@ Result<JoinSettings> joinSettings(const JoinOptions& options, const std::string&
   settings.state = options.state.empty() ? defaultState(self) : options.state;
   settings.runner = options.runner.empty() ? sys::ownProgram("popdist-runner") : options.runner;
   settings.link = {.controllers = split(options.controller, ','),
-                   .user = self.uid == 0 ? kPowerless : self.name,
+                   .user = self.uid == 0 ? userOfRelay() : self.name,
                    .agent = sys::ownProgram("popdist-agent"),
                    .program = sys::ownProgram("popdist-join"),
                    .connect = [tls_directory](const std::string& controller) {

@@ -24,6 +24,22 @@ TEST(InstalledPrograms, FindEachOther) {
   EXPECT_NE(run(bound).exit_code, 0) << "has found another one";
 }
 
+// So that the kernel keeps their memory private from their first instruction on.
+TEST(InstalledPrograms, ThatGetKeysCanBeExecutedAndNotRead) {
+  using std::filesystem::perms;
+  const Installation installed;
+  const auto modeOf = [&](const char* program) {
+    return std::filesystem::status(installed.prefix() + '/' + program).permissions() & perms::mask;
+  };
+  const perms executed = perms::owner_all | perms::group_exec | perms::others_exec;
+  for (const char* program : {"bin/popctl", "bin/popdistd", "libexec/poprun/popdist-agent-service",
+                              "libexec/poprun/popdist-join", "libexec/poprun/popdist-runner"})
+    EXPECT_EQ(modeOf(program), executed) << program;
+  for (const char* program : {"bin/poprun", "bin/popdist-agent"})
+    EXPECT_EQ(modeOf(program), executed | perms::group_read | perms::others_read) << program;
+  EXPECT_TRUE(std::filesystem::exists(installed.prefix() + "/lib/sysusers.d/popdist.conf"));
+}
+
 TEST(InstalledPrograms, HaveTheNamesOfOtherLaunchersWhereTheyHideNone) {
   const Installation installed;
   PoprunSetup job = installed.job({"-n", "2", "uname"});

@@ -146,6 +146,18 @@ TEST_F(JoinTest, RelaysWithoutRootsPowers) {
   EXPECT_THAT(status, HasSubstr("Uid:\t" + output("id -u " + unixUser())));
 }
 
+TEST_F(JoinTest, RelaysAsAUserOfItsOwnWhereThereIsOne) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root's services run anything as others";
+  std::ofstream(path("passwd")) << fileText("/etc/passwd") << "popdist-join:x:64123:65534::/:/bin/false\n";
+  const auto controller = popdistd();
+  serve("h0", controller->port(), tlsOptions("h0"),
+        "unshare -m sh -c 'mount --bind " + path("passwd") + " /etc/passwd && exec \"$@\"' sh ");
+  joins(*controller, "h0");
+  EXPECT_THAT(fileText("/proc/" + std::to_string(joinOf("h0")) + "/status"),
+              HasSubstr("Uid:\t64123\t64123\t64123"));
+  EXPECT_EQ(logOf("h0").find("no system user"), std::string::npos);
+}
+
 TEST_F(JoinTest, EndsItsRunnersAndItsRelayWhenItIsStopped) {
   const auto controller = popdistd();
   serve("h0", *controller);
