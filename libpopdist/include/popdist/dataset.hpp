@@ -106,12 +106,14 @@ class Dataset {
   static Dataset idx(const std::vector<IdxFile>& files);
 
   /// A file of records, as writeRecords() makes: the quickest to read, since it is mapped and never parsed.
-  /// It must not be made shorter while the dataset lives. Throws popdist_error naming the file: kNotFound,
-  /// kPermissionDenied, kInvalidArgument (another format), kDataLoss (another length than its header says).
+  /// Each record has a checksum, which is checked when it is read; files made before there were any are read,
+  /// too. Throws popdist_error naming the file: kNotFound, kPermissionDenied, kInvalidArgument (another
+  /// format), kDataLoss (another length than its header says; when it is read: damaged, or changed since).
   static Dataset records(const std::filesystem::path& path);
 
-  // Files of other programs. Plain files are mapped, so that they cost no memory, and must not be made
-  // shorter while the dataset lives; gzip files are decompressed into memory. Opening them finds where
+  // Files of other programs. Plain files are mapped, so that they cost no memory; gzip files are decompressed
+  // into memory. A mapped file that is written to or made shorter while the dataset lives is kDataLoss when
+  // an element is read (docs/adr/0058): replace files by renaming new ones over them. Opening finds where
   // elements are; their contents are read when elements are. Each throws popdist_error naming the file and
   // what is wrong with it: kNotFound, kPermissionDenied, kInvalidArgument (another format, or contents that
   // the tensors cannot hold), kDataLoss (truncated or damaged), kResourceExhausted (no memory).

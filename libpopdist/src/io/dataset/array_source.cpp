@@ -7,6 +7,7 @@
 #include "common/base/text.h"
 #include "libpopdist/src/io/dataset/description.h"
 #include "libpopdist/src/io/dataset/foreign_bytes.h"
+#include "libpopdist/src/tensor/error_edge.h"
 #include "libpopdist/src/tensor/spec.h"
 
 namespace popdist::io {
@@ -26,6 +27,7 @@ class Arrays final : public AddressedSource {
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
       const std::size_t bytes = element_bytes_[i];
       copyForeign(spec_[i].type, {arrays_[i].values + index * bytes, bytes}, row[i]);
+      if (arrays_[i].mapped) throwIfError(arrays_[i].mapped->checkUnchanged(), "Dataset.npy");
     }
     return true;
   }

@@ -9,12 +9,13 @@
 
 #include "common/base/status.h"
 #include "libpopdist/src/io/dataset/node.h"
-#include "libpopdist/src/io/formats/file_state.h"
+#include "libpopdist/src/io/formats/file_bytes.h"
 
 namespace popdist::io {
 
 struct NamedArray {
   FileState file;
+  std::shared_ptr<const FileBytes> mapped = nullptr;  ///< where the values are in a file that may change
   TensorSpec whole;                   ///< of all elements: at least one dimension, none of them 0
   const std::byte* values = nullptr;  ///< row-major
   std::shared_ptr<const void> owner;  ///< of the values

@@ -15,7 +15,6 @@
 #include "common/sys/fd.h"
 #include "libpopdist/src/io/dataset/cached.h"
 #include "libpopdist/src/io/dataset/record_source.h"
-#include "libpopdist/src/io/dataset/row_layout.h"
 #include "libpopdist/src/io/formats/records.h"
 #include "libpopdist/src/tensor/error_edge.h"
 
@@ -28,7 +27,6 @@ class CachedFile final : public Step {
  public:
   CachedFile(std::unique_ptr<const Node> below, std::filesystem::path directory)
       : Step(std::move(below)),
-        layout_(spec()),
         origin_(pop::printable(this->below().description())),
         path_((directory / ("cache" + this->below().part() + ".records")).string()) {}
 
@@ -44,7 +42,7 @@ class CachedFile final : public Step {
 
   bool read(const Pass& pass, std::uint64_t index, Row row) const override {
     if (!open(pass) || index >= file_->header().elements) return false;
-    copyRecord(*file_, layout_, index, row);
+    throwIfError(file_->copy(index, row), "Dataset.cache");
     return true;
   }
 
@@ -109,7 +107,6 @@ class CachedFile final : public Step {
     return true;
   }
 
-  RowLayout layout_;
   std::string origin_;  // what the file must be of
   std::string path_;
   mutable std::mutex mutex_;

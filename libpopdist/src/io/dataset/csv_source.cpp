@@ -41,9 +41,12 @@ class Csv final : public AddressedSource {
       for (const Target& target : targets_[column]) {
         const CsvReading reading =
             readCsvValue(target.type, field.text, row[target.tensor] + target.offset_bytes);
-        if (reading != CsvReading::kDone) fail(index, column, field.text, target.type, reading);
+        if (reading == CsvReading::kDone) continue;
+        throwIfError(file_.checkUnchanged(), "Dataset.csv");
+        fail(index, column, field.text, target.type, reading);
       }
     }
+    throwIfError(file_.checkUnchanged(), "Dataset.csv");
     return true;
   }
 

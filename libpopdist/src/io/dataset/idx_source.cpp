@@ -17,6 +17,7 @@ pop::Result<NamedArray> readFile(const IdxFile& file) {
   POP_ASSIGN_OR_RETURN(IdxArray array, readIdxArray(source));
   const auto owner = std::make_shared<const IdxArray>(std::move(array));
   return NamedArray{source.state(),
+                    nullptr,
                     {file.tensor, Type::kUint8, owner->dims},
                     reinterpret_cast<const std::byte*>(owner->values.data()),
                     owner};

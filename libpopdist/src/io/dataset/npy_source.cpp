@@ -33,8 +33,9 @@ pop::Result<NamedArray> openFile(const NpyFile& file) {
   if (const pop::Status status = tensor::checkSpec({whole}); !status.ok())
     return pop::Status(status.code(), pop::inQuotes(bytes.path()) + ": " + status.message());
   POP_RETURN_IF_ERROR(checkLength(bytes, header.bytes, whole));
+  POP_RETURN_IF_ERROR(bytes.checkUnchanged());
   const auto owner = std::make_shared<const FileBytes>(std::move(bytes));
-  return NamedArray{owner->state(), std::move(whole), owner->bytes().data() + header.bytes, owner};
+  return NamedArray{owner->state(), owner, std::move(whole), owner->bytes().data() + header.bytes, owner};
 }
 
 }  // namespace

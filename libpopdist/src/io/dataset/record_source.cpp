@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/io/dataset/record_source.h"
 
-#include <cstring>
 #include <utility>
 
 #include "libpopdist/src/io/dataset/description.h"
+#include "libpopdist/src/io/dataset/row_layout.h"
+#include "libpopdist/src/tensor/error_edge.h"
 
 namespace popdist::io {
 namespace {
 
 class Records final : public AddressedSource {
  public:
-  explicit Records(RecordFile file)
-      : AddressedSource(file.header().elements), file_(std::move(file)), layout_(file_.header().spec) {}
+  explicit Records(RecordFile file) : AddressedSource(file.header().elements), file_(std::move(file)) {}
 
   const Spec& spec() const override { return file_.header().spec; }
 
   bool read(const Pass&, std::uint64_t index, Row row) const override {
     if (!has(index)) return false;
-    copyRecord(file_, layout_, index, row);
+    throwIfError(file_.copy(index, row), "Dataset.records");
     return true;
   }
 
@@ -26,18 +26,9 @@ class Records final : public AddressedSource {
 
  private:
   RecordFile file_;
-  RowLayout layout_;
 };
 
 }  // namespace
-
-void copyRecord(const RecordFile& file, const RowLayout& layout, std::uint64_t index, Row row) {
-  const std::byte* record = file.record(index);
-  for (std::size_t i = 0; i < layout.tensors(); ++i) {
-    std::memcpy(row[i], record, layout.bytes(i));
-    record += layout.bytes(i);
-  }
-}
 
 pop::Result<std::unique_ptr<const Node>> recordsOf(const std::string& path) {
   POP_ASSIGN_OR_RETURN(RecordFile file, RecordFile::open(path));

@@ -7,12 +7,9 @@
 
 #include "common/base/status.h"
 #include "libpopdist/src/io/dataset/node.h"
-#include "libpopdist/src/io/dataset/row_layout.h"
 #include "libpopdist/src/io/formats/records.h"
 
 namespace popdist::io {
-
-void copyRecord(const RecordFile& file, const RowLayout& layout, std::uint64_t index, Row row);
 
 /// Writes all elements of a pass to the file `path`, whose header says that they are of `origin`. kCancelled:
 /// the pass was.

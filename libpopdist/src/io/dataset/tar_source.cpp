@@ -34,11 +34,12 @@ class Tar final : public AddressedSource {
   bool read(const Pass&, std::uint64_t element, Row row) const override {
     if (!has(element)) return false;
     if (decode_) {
-      decode_(TarElement(index_, element), TensorRefs(spec_, row));
-      return true;
+      decode(element, TensorRefs(spec_, row));
+    } else {
+      for (std::size_t i = 0; i < spec_.size(); ++i)
+        copyForeign(spec_[i].type, *index_.file(element, spec_[i].name), row[i]);
     }
-    for (std::size_t i = 0; i < spec_.size(); ++i)
-      copyForeign(spec_[i].type, *index_.file(element, spec_[i].name), row[i]);
+    throwIfError(index_.checkUnchanged(element), "Dataset.tar");
     return true;
   }
 
@@ -47,6 +48,15 @@ class Tar final : public AddressedSource {
   }
 
  private:
+  /// What the function throws may be about bytes that are gone.
+  void decode(std::uint64_t element, TensorRefs to) const try {
+    throwIfError(index_.checkUnchanged(element), "Dataset.tar");
+    decode_(TarElement(index_, element), to);
+  } catch (...) {
+    throwIfError(index_.checkUnchanged(element), "Dataset.tar");
+    throw;
+  }
+
   TarIndex index_;
   Spec spec_;
   TarFunction decode_;

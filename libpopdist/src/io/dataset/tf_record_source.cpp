@@ -36,6 +36,7 @@ class RecordElements final : public AddressedSource {
     const pop::Result<std::span<const std::byte>> record = records_.record(index);
     throwIfError(record.status(), function_);
     const pop::Status decoded = decode_(record.value(), TensorRefs(spec_, row));
+    throwIfError(records_.checkRead(index), function_);
     if (!decoded.ok())
       throwIfError({decoded.code(), records_.placeOf(index) + ": " + decoded.message()}, function_);
     return true;

@@ -115,7 +115,9 @@ pop::Result<CsvFile> CsvFile::open(const std::string& path, std::vector<std::str
   CsvScanner scanner(text, separator, file.line_end_);
   if (file.columns_.empty()) POP_RETURN_IF_ERROR(file.readHeader(scanner));
   try {
-    POP_RETURN_IF_ERROR(file.indexRows(scanner));
+    const pop::Status indexed = file.indexRows(scanner);
+    POP_RETURN_IF_ERROR(file.checkUnchanged());  // it tells more than a mistake in what is left
+    POP_RETURN_IF_ERROR(indexed);
   } catch (const std::bad_alloc&) {
     return pop::Status(pop::Code::kResourceExhausted,
                        pop::inQuotes(path) + ": no memory for where its rows begin, 8 bytes each");

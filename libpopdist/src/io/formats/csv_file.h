@@ -58,6 +58,8 @@ class CsvFile {
 
   const std::string& path() const { return file_.path(); }
   const FileState& state() const { return file_.state(); }
+  /// As FileBytes has it: after rows were read.
+  pop::Status checkUnchanged() const { return file_.checkUnchanged(); }
   const std::vector<std::string>& columns() const { return columns_; }
   char separator() const { return separator_; }
   std::uint64_t rows() const { return rows_.size(); }

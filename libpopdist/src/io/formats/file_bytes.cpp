@@ -2,7 +2,6 @@
 #include "libpopdist/src/io/formats/file_bytes.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <bit>
@@ -60,21 +59,14 @@ pop::Result<std::vector<std::uint8_t>> readToEnd(ByteSource& source, std::size_t
 
 }  // namespace
 
-void FileBytes::Unmap::operator()(const std::byte* memory) const {
-  ::munmap(const_cast<std::byte*>(memory), bytes);
-}
-
 pop::Result<FileBytes> FileBytes::map(const std::string& path) {
   const pop::sys::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe would wait
   if (!file.valid()) return pop::errnoStatus("opening " + path, errno);
   POP_ASSIGN_OR_RETURN(FileState state, FileState::of(file.get(), path));
   FileBytes result(std::move(state));
-  const std::size_t bytes = result.state_.bytes;
-  if (bytes == 0) return result;
-  void* memory = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (memory == MAP_FAILED) return pop::errnoStatus("cannot map " + pop::inQuotes(path), errno);
-  result.mapping_ = {static_cast<const std::byte*>(memory), Unmap{bytes}};
-  result.bytes_ = {result.mapping_.get(), bytes};
+  if (result.state_.bytes == 0) return result;
+  POP_ASSIGN_OR_RETURN(result.mapping_, Mapping::of(file.get(), result.state_));
+  result.bytes_ = result.mapping_->bytes();
   return result;
 }
 

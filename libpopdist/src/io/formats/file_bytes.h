@@ -11,11 +11,12 @@
 
 #include "common/base/status.h"
 #include "libpopdist/src/io/formats/file_state.h"
+#include "libpopdist/src/io/formats/mapping.h"
 
 namespace popdist::io {
 
-/// Addresses of its bytes stay the same when it is moved. A mapped file must not be made shorter while this
-/// lives.
+/// Addresses of its bytes stay the same when it is moved. Whoever reads them calls check…() then, before they
+/// are believed: another process may change a mapped file.
 class FileBytes {
  public:
   /// As the bytes lie on the disk. kNotFound and such; kInvalidArgument: a directory or a device.
@@ -32,18 +33,17 @@ class FileBytes {
   const FileState& state() const { return state_; }
   std::span<const std::byte> bytes() const { return bytes_; }
 
- private:
-  struct Unmap {
-    std::size_t bytes;
-    void operator()(const std::byte* memory) const;
-  };
+  /// As Mapping has them; bytes that were decompressed are always there.
+  pop::Status checkRead() const { return mapping_ ? mapping_->checkRead(state_) : pop::Status(); }
+  pop::Status checkUnchanged() const { return mapping_ ? mapping_->checkUnchanged(state_) : pop::Status(); }
 
+ private:
   explicit FileBytes(FileState state) : state_(std::move(state)) {}
 
   FileState state_;
   std::span<const std::byte> bytes_;
-  std::unique_ptr<const std::byte, Unmap> mapping_;  // of a file with content
-  std::vector<std::uint8_t> decompressed_;           // of gzip
+  std::unique_ptr<const Mapping> mapping_;  // of a file with content
+  std::vector<std::uint8_t> decompressed_;  // of gzip
 };
 
 }  // namespace popdist::io

@@ -8,14 +8,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <random>
 #include <system_error>
 #include <utility>
 
 #include "common/base/text.h"
 #include "common/sys/name_file.h"
 #include "common/sys/no_file_size_signal.h"
-#include "libpopdist/src/tensor/spec.h"
 
 namespace popdist::io {
 namespace {
@@ -80,8 +81,9 @@ pop::Result<std::string> replacedBy(const std::string& path) {
 }
 
 /// With the longest number, so that the count can be filled in at the end.
-pop::Result<std::size_t> headerBytes(const Spec& spec, const std::string& origin) {
-  POP_ASSIGN_OR_RETURN(const std::string text, textOf(RecordsHeader{spec, UINT64_MAX, origin}));
+pop::Result<std::size_t> headerBytes(RecordsHeader header) {
+  header.elements = UINT64_MAX;
+  POP_ASSIGN_OR_RETURN(const std::string text, textOf(header));
   return wholePages(text.size());
 }
 
@@ -91,44 +93,66 @@ RecordFile::RecordFile(FileBytes file, RecordsHeader header, std::size_t header_
     : file_(std::move(file)),
       header_(std::move(header)),
       records_(file_.bytes().data() + header_bytes),
-      record_bytes_(tensor::bytesOf(header_.spec)) {}
+      stored_bytes_(header_.storedBytes()) {
+  for (const TensorSpec& tensor : header_.spec) bytes_.push_back(tensor.bytes());
+  if (header_.checksums) checksums_.emplace(header_);
+}
+
+pop::Status RecordFile::copy(std::uint64_t index, std::byte* const* row) const {
+  const std::byte* from = record(index);
+  for (std::size_t i = 0; i < bytes_.size(); ++i) {
+    std::memcpy(row[i], from, bytes_[i]);
+    from += bytes_[i];
+  }
+  if (!checksums_) return file_.checkRead();
+  std::uint32_t expected = 0;
+  std::memcpy(&expected, from, sizeof expected);
+  const bool is_whole = checksums_->of(index, row) == expected;
+  POP_RETURN_IF_ERROR(file_.checkRead());
+  if (is_whole) return {};
+  return {pop::Code::kDataLoss, pop::inQuotes(file_.path()) + " is damaged: record " + std::to_string(index) +
+                                    " has another checksum; write the file again"};
+}
 
 pop::Result<RecordFile> RecordFile::open(const std::string& path) {
   POP_ASSIGN_OR_RETURN(FileBytes file, FileBytes::map(path));
   const std::size_t bytes = file.bytes().size();
   if (bytes == 0)
     return pop::invalidArgument(pop::inQuotes(path) + " is not a file of popdist records: it has no content");
-  POP_ASSIGN_OR_RETURN(RecordsHeader header,
-                       parseRecordsHeader({reinterpret_cast<const char*>(file.bytes().data()),
-                                           std::min(bytes, std::size_t{1} << 20U)},
-                                          path));
-  POP_ASSIGN_OR_RETURN(const std::size_t header_bytes, headerBytes(header.spec, header.origin));
-  const std::size_t record_bytes = tensor::bytesOf(header.spec);
+  // A copy: another process may change the file.
+  const std::string begin(reinterpret_cast<const char*>(file.bytes().data()),
+                          std::min(bytes, std::size_t{1} << 20U));
+  POP_RETURN_IF_ERROR(file.checkRead());
+  POP_ASSIGN_OR_RETURN(RecordsHeader header, parseRecordsHeader(begin, path));
+  POP_ASSIGN_OR_RETURN(const std::size_t header_bytes, headerBytes(header));
+  const std::size_t record_bytes = header.storedBytes();
   if (bytes < header_bytes || (bytes - header_bytes) / record_bytes != header.elements ||
       (bytes - header_bytes) % record_bytes != 0) {
     return pop::Status(pop::Code::kDataLoss, pop::inQuotes(path) + " is damaged: its header says " +
                                                  std::to_string(header.elements) + " records of " +
-                                                 std::to_string(record_bytes) + " bytes after " +
-                                                 std::to_string(header_bytes) + ", and the file has " +
-                                                 std::to_string(bytes));
+                                                 std::to_string(header.recordBytes()) + " bytes" +
+                                                 (header.checksums ? " and their checksums" : "") +
+                                                 " after " + std::to_string(header_bytes) +
+                                                 ", and the file has " + std::to_string(bytes));
   }
   return RecordFile(std::move(file), std::move(header), header_bytes);
 }
 
-RecordWriter::RecordWriter(std::string path, pop::sys::Fd file, Spec spec, std::string origin,
+RecordWriter::RecordWriter(std::string path, pop::sys::Fd file, RecordsHeader header,
                            std::size_t header_bytes)
     : path_(std::move(path)),
       file_(std::move(file)),
-      spec_(std::move(spec)),
-      origin_(std::move(origin)),
+      header_(std::move(header)),
+      checksums_(header_),
       header_bytes_(header_bytes) {}
 
 pop::Result<RecordWriter> RecordWriter::create(std::string path, Spec spec, std::string origin) {
-  POP_ASSIGN_OR_RETURN(const std::size_t header_bytes, headerBytes(spec, origin));
+  RecordsHeader header{std::move(spec), 0, std::move(origin), std::random_device()()};
+  POP_ASSIGN_OR_RETURN(const std::size_t header_bytes, headerBytes(header));
   POP_ASSIGN_OR_RETURN(path, replacedBy(path));
   const std::string partial = path + ".partial";
   POP_ASSIGN_OR_RETURN(pop::sys::Fd file, createLocked(partial));
-  RecordWriter writer(std::move(path), std::move(file), std::move(spec), std::move(origin), header_bytes);
+  RecordWriter writer(std::move(path), std::move(file), std::move(header), header_bytes);
   writer.buffer_.assign(header_bytes, '\0');
   return writer;
 }
@@ -138,9 +162,11 @@ RecordWriter::~RecordWriter() {
 }
 
 pop::Status RecordWriter::append(const std::byte* const* row) {
-  for (std::size_t i = 0; i < spec_.size(); ++i)
-    buffer_.append(reinterpret_cast<const char*>(row[i]), spec_[i].bytes());
-  ++elements_;
+  for (std::size_t i = 0; i < header_.spec.size(); ++i)
+    buffer_.append(reinterpret_cast<const char*>(row[i]), header_.spec[i].bytes());
+  const std::uint32_t checksum = checksums_.of(header_.elements, row);
+  buffer_.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
+  ++header_.elements;
   return buffer_.size() < kWriteBytes ? pop::Status() : writeBuffered();
 }
 
@@ -154,7 +180,7 @@ pop::Status RecordWriter::writeBuffered() {
 
 pop::Status RecordWriter::finish() {
   POP_RETURN_IF_ERROR(writeBuffered());
-  POP_ASSIGN_OR_RETURN(const std::string text, textOf(RecordsHeader{spec_, elements_, origin_}));
+  POP_ASSIGN_OR_RETURN(const std::string text, textOf(header_));
   if (::lseek(file_.get(), 0, SEEK_SET) != 0) return cannot("write", partial());
   buffer_ = text;
   POP_RETURN_IF_ERROR(writeBuffered());

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <optional>
 
+#include "common/base/crc32c.h"
 #include "common/base/text.h"
 #include "libpopdist/src/io/formats/records.h"
 #include "libpopdist/src/tensor/spec.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::string_view kFirstLine = "POPDIST RECORDS 1\n";
 constexpr std::string_view kOrigin = "of ";
+constexpr std::string_view kChecksums = "checksums ";
 constexpr std::string_view kLastLine = "end\n";
 
 pop::Status notRecords(const std::string& name, const std::string& why) {
@@ -75,6 +77,24 @@ std::optional<std::string_view> takeLine(std::string_view& text) {
 
 }  // namespace
 
+std::size_t RecordsHeader::recordBytes() const {
+  return tensor::bytesOf(spec);
+}
+
+RecordChecksums::RecordChecksums(const RecordsHeader& header) {
+  RecordsHeader without_count = header;  // which is known only when all are written
+  without_count.elements = 0;
+  const std::string text = textOf(without_count).value();
+  before_ = pop::crc32c(std::as_bytes(std::span(text)));
+  for (const TensorSpec& tensor : header.spec) bytes_.push_back(tensor.bytes());
+}
+
+std::uint32_t RecordChecksums::of(std::uint64_t index, const std::byte* const* row) const {
+  std::uint32_t sum = before_ ^ static_cast<std::uint32_t>(index * 0x9e3779b97f4a7c15U >> 32U);
+  for (std::size_t i = 0; i < bytes_.size(); ++i) sum = pop::crc32c({row[i], bytes_[i]}, sum);
+  return sum;
+}
+
 pop::Result<std::string> textOf(const RecordsHeader& header) {
   std::string text(kFirstLine);
   text += "elements " + std::to_string(header.elements) + "\n";
@@ -86,6 +106,7 @@ pop::Result<std::string> textOf(const RecordsHeader& header) {
     text += "tensor " + std::string(nameOf(tensor.type)) + ' ' + shapeWord(tensor.shape) + ' ' + tensor.name +
             '\n';
   }
+  if (header.checksums) text += std::string(kChecksums) + std::to_string(*header.checksums) + '\n';
   text += kLastLine;
   return text;
 }
@@ -107,11 +128,17 @@ pop::Result<RecordsHeader> parseRecordsHeader(std::string_view text, const std::
   }
   for (auto line = takeLine(text); line != "end"; line = takeLine(text)) {
     if (!line) return notRecords(name, "its header has no end");
+    if (line->starts_with(kChecksums) && !header.checksums) {
+      header.checksums = number<std::uint32_t>(line->substr(kChecksums.size()));
+      if (header.checksums) continue;
+    }
     const auto tensor = tensorFrom(*line);
     if (!tensor) return notRecords(name, "it has the line " + pop::inQuotes(std::string(*line)));
     header.spec.push_back(*tensor);
   }
-  POP_RETURN_IF_ERROR(tensor::checkElementSpec(header.spec, pop::inQuotes(name)));
+  const pop::Status possible = tensor::checkElementSpec(header.spec, "it");
+  if (!possible.ok()) return notRecords(name, possible.message());
+  if (!textOf(header).ok()) return notRecords(name, "a tensor's name has control characters");
   return header;
 }
 

@@ -20,7 +20,9 @@ pop::Result<TarIndex> TarIndex::open(const std::vector<std::string>& paths) {
   TarIndex index;
   for (const std::string& path : paths) {
     POP_ASSIGN_OR_RETURN(FileBytes archive, FileBytes::open(path));
-    POP_RETURN_IF_ERROR(index.add(std::move(archive)));
+    const pop::Status added = index.add(std::move(archive));
+    POP_RETURN_IF_ERROR(index.archives_.back().checkUnchanged());  // it tells more than damage in the rest
+    POP_RETURN_IF_ERROR(added);
   }
   return index;
 }

@@ -31,6 +31,11 @@ class TarIndex {
   /// Nothing: the element has no such file.
   std::optional<std::span<const std::byte>> file(std::uint64_t element, std::string_view extension) const;
 
+  /// As FileBytes has it: after files of the element were read.
+  pop::Status checkUnchanged(std::uint64_t element) const {
+    return archives_[elements_[element].archive].checkUnchanged();
+  }
+
   /// "'train.tar', element 'n01440764/17'".
   std::string placeOf(std::uint64_t element) const;
   /// "jpg, cls".

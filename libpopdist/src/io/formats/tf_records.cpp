@@ -2,6 +2,7 @@
 #include "libpopdist/src/io/formats/tf_records.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -50,18 +51,22 @@ pop::Status TfRecords::index(FileBytes file) {
   const std::span<const std::byte> all = file.bytes();
   const std::uint64_t first = starts_.size();
   for (std::size_t start = 0; start < all.size();) {
+    POP_RETURN_IF_ERROR(file.checkRead());
     const std::span<const std::byte> rest = all.subspan(start);
     const std::uint64_t record = starts_.size() - first;
     const auto lost = [&](const std::string& why) {
       return pop::Status(pop::Code::kDataLoss, place(file.path(), record, start) + ' ' + why);
     };
     if (rest.size() < kHeadBytes) return lost("is truncated: its length is cut");
-    if (maskedChecksum(rest.first(kLengthBytes)) != numberAt<std::uint32_t>(rest, kLengthBytes)) {
+    std::array<std::byte, kHeadBytes> head{};  // another process may change the file's
+    std::copy_n(rest.begin(), head.size(), head.begin());
+    if (maskedChecksum(std::span(head).first(kLengthBytes)) != numberAt<std::uint32_t>(head, kLengthBytes)) {
+      POP_RETURN_IF_ERROR(file.checkRead());
       if (record > 0) return lost("is damaged: its length has another checksum");
       return pop::invalidArgument(pop::inQuotes(file.path()) +
                                   " is no TFRecord file: it does not begin with a length and its checksum");
     }
-    const auto length = numberAt<std::uint64_t>(rest, 0);
+    const auto length = numberAt<std::uint64_t>(head, 0);
     const std::size_t room = rest.size() - kHeadBytes;
     if (room < kChecksumBytes || length > room - kChecksumBytes)
       return lost("is truncated: it has " + std::to_string(length) + " bytes and their checksum, of which " +
@@ -81,10 +86,17 @@ const TfRecords::File& TfRecords::fileOf(std::uint64_t index) const {
 }
 
 pop::Result<std::span<const std::byte>> TfRecords::record(std::uint64_t index) const {
-  const std::span<const std::byte> rest = fileOf(index).bytes.bytes().subspan(starts_[index]);
-  const auto length = numberAt<std::uint64_t>(rest, 0);
-  const std::span<const std::byte> data = rest.subspan(kHeadBytes, length);
-  if (maskedChecksum(data) == numberAt<std::uint32_t>(rest, kHeadBytes + length)) return data;
+  // Its length is what the index says: another process may have changed the file since it was checked.
+  const File& file = fileOf(index);
+  const bool is_last = index + 1 == starts_.size() || starts_[index + 1] == 0;
+  const std::size_t end = is_last ? file.bytes.bytes().size() : starts_[index + 1];
+  const std::span<const std::byte> record = file.bytes.bytes().subspan(starts_[index], end - starts_[index]);
+  const std::span<const std::byte> data =
+      record.subspan(kHeadBytes, record.size() - kHeadBytes - kChecksumBytes);
+  const bool is_whole =
+      maskedChecksum(data) == numberAt<std::uint32_t>(record, record.size() - kChecksumBytes);
+  POP_RETURN_IF_ERROR(file.bytes.checkRead());
+  if (is_whole) return data;
   return pop::Status(pop::Code::kDataLoss, placeOf(index) + " is damaged: its data has another checksum");
 }
 

@@ -24,8 +24,10 @@ class TfRecords {
   std::uint64_t size() const { return starts_.size(); }
   std::vector<FileState> files() const;
 
-  /// The data of record `index` (< size()). kDataLoss: it has another checksum.
+  /// The data of record `index` (< size()). kDataLoss: it has another checksum, or is not there any more.
   pop::Result<std::span<const std::byte>> record(std::uint64_t index) const;
+  /// As FileBytes has it: after a record's data was read.
+  pop::Status checkRead(std::uint64_t index) const { return fileOf(index).bytes.checkRead(); }
 
   /// "'train.tfrecord', record 17 (at byte 4711)", counted from 0 in its file.
   std::string placeOf(std::uint64_t index) const;

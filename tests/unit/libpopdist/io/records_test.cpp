@@ -2,6 +2,8 @@
 // Files of records: what was written is read, and damage is named.
 #include "libpopdist/src/io/formats/records.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,11 +11,14 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
+#include <iterator>
 #include <new>
 #include <thread>
 
 #include "tests/testing/temp_dir.h"
+#include "tests/unit/libpopdist/io/data_files.h"
 #include "tests/unit/libpopdist/io/datasets.h"
 
 namespace popdist::io {
@@ -59,6 +64,171 @@ TEST(Records, MayBeNone) {
   const TempDir dir;
   writeRecords(counting(3).take(0), dir / "data");
   EXPECT_EQ(Dataset::records(dir / "data").size(), 0U);
+}
+
+std::string contentOf(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(Records, DamageIsFoundWhereverItIs) {
+  const TempDir dir;
+  const auto path = dir / "data";
+  writeRecords(counting(3), path);
+  const std::string whole = contentOf(path);
+  const std::size_t header = whole.find("end\n") + 4;
+  int silent = 0;
+  for (std::size_t at = 0; at < whole.size(); at = at + 1 == header ? 4096 : at + 1) {
+    for (const int bit : {0, 5}) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
+      testing::writeText(path, damaged);
+      try {
+        passOf(Dataset::records(path));
+        ++silent;
+      } catch (const popdist_error& error) {
+        EXPECT_THAT(error.what(), ::testing::HasSubstr(path.string()));
+      }
+    }
+  }
+  EXPECT_EQ(silent, 0);
+  testing::writeText(path, whole);
+  EXPECT_EQ(passOf(Dataset::records(path)), upTo(3));
+}
+
+TEST(Records, NeitherARecordOfAnotherFileNorOneAtAnotherPlacePasses) {
+  const TempDir dir;
+  writeRecords(counting(3), dir / "a");
+  writeRecords(counting(3), dir / "b");
+  const std::string a = contentOf(dir / "a");
+  const std::string b = contentOf(dir / "b");
+  const std::size_t record = (a.size() - 4096) / 3;
+  testing::writeText(dir / "c", a.substr(0, 4096 + record) + b.substr(4096 + record));
+  testing::writeText(dir / "d", a.substr(0, 4096) + a.substr(4096 + record, record) + a.substr(4096, record) +
+                                    a.substr(4096 + 2 * record));
+  Tensors element(counting(3).spec());
+  EXPECT_TRUE(Dataset::records(dir / "c").read(0, 0, element));
+  expectError([&] { Dataset::records(dir / "c").read(0, 1, element); }, ErrorCode::kDataLoss, "record 1");
+  expectError([&] { Dataset::records(dir / "d").read(0, 0, element); }, ErrorCode::kDataLoss, "record 0");
+}
+
+TEST(Records, OfBeforeChecksumsAreRead) {
+  const TempDir dir;
+  std::string old = "POPDIST RECORDS 1\nelements 3\ntensor uint8 2 x\nend\n";
+  old.resize(4096);
+  testing::writeText(dir / "old", old + "abcdef");
+  const Dataset dataset = Dataset::records(dir / "old");
+  Tensors element(dataset.spec());
+  ASSERT_TRUE(dataset.read(0, 2, element));
+  EXPECT_THAT(element.get<std::uint8_t>("x"), ::testing::ElementsAre('e', 'f'));
+}
+
+/// What an open dataset says once its file was changed in place.
+class ChangedFile : public ::testing::Test {
+ protected:
+  using Paths = std::vector<std::filesystem::path>;
+
+  /// `change` gets the path; `open` makes the dataset.
+  void expectFound(const std::string& content, const std::function<Dataset(const Paths&)>& open,
+                   const std::function<void(const std::filesystem::path&)>& change) {
+    const auto path = dir_ / "data";
+    std::filesystem::remove(path);
+    if (content.empty())
+      writeRecords(counting(10'000), path);
+    else
+      testing::writeText(path, content);
+    const Dataset dataset = open({path});
+    Tensors element(dataset.spec());
+    ASSERT_TRUE(dataset.read(0, 0, element));
+    change(path);
+    const auto readOn = [&] {
+      for (std::uint64_t i = 0; dataset.read(0, i, element); ++i) {
+      }
+    };
+    expectError(readOn, ErrorCode::kDataLoss, path.string());
+    expectError(readOn, ErrorCode::kDataLoss, path.string());
+  }
+
+  void expectFoundInAll(const std::function<void(const std::filesystem::path&)>& change) {
+    const Spec spec{{"x", Type::kUint8, {4}}};
+    std::string rows;
+    std::string records;
+    std::string members;
+    for (int i = 0; i < 5000; ++i) {
+      rows += std::to_string(10'000 + i) + '\n';
+      records += testing::tfRecord("abcd");
+      if (i < 20) members += testing::tarFile(std::to_string(i) + ".x", "abcd");
+    }
+    const auto decode = [](const TarElement& files, TensorRefs to) {
+      std::memcpy(to.data()[0], files.file("x").data(), 4);
+    };
+    expectFound(
+        "", [](const Paths& paths) { return Dataset::records(paths[0]); }, change);
+    expectFound(
+        testing::npyFile(testing::npyDictionary("<i4", "(5000,)"), std::string(20'000, 'x')),
+        [](const Paths& paths) {
+          return Dataset::npy({{"x", paths[0]}});
+        },
+        change);
+    expectFound(
+        "a\n" + rows,
+        [](const Paths& paths) {
+          return Dataset::csv(paths[0], {.tensors = {{"x", {"a"}}}});
+        },
+        change);
+    expectFound(
+        records, [&](const Paths& paths) { return Dataset::tfRecords(paths, spec); }, change);
+    expectFound(
+        members + testing::tarEnd(), [&](const Paths& paths) { return Dataset::tar(paths, spec); }, change);
+    expectFound(
+        members + testing::tarEnd(), [&](const Paths& paths) { return Dataset::tar(paths, spec, decode); },
+        change);
+  }
+
+  TempDir dir_;
+};
+
+TEST_F(ChangedFile, MadeShorterIsAnErrorAndNoSignal) {
+  expectFoundInAll([](const auto& path) { std::filesystem::resize_file(path, 5000); });
+  expectFoundInAll([](const auto& path) { std::filesystem::resize_file(path, 0); });
+}
+
+TEST_F(ChangedFile, RewrittenInPlaceIsAnError) {
+  expectFoundInAll([](const auto& path) {
+    const std::string other(std::filesystem::file_size(path), '7');
+    testing::writeText(path, other);
+  });
+}
+
+TEST_F(ChangedFile, ReplacedByAnotherOfItsNameGoesOn) {
+  writeRecords(counting(100), dir_ / "data");
+  testing::writeText(dir_ / "data.npy", testing::npyFile(testing::npyDictionary("|u1", "(2,)"), "ab"));
+  const Dataset records = Dataset::records(dir_ / "data");
+  const Dataset array = Dataset::npy({{"x", dir_ / "data.npy"}});
+  writeRecords(counting(7), dir_ / "data");
+  testing::writeText(dir_ / "new", "something else");
+  std::filesystem::rename(dir_ / "new", dir_ / "data.npy");
+  EXPECT_EQ(passOf(records), upTo(100));
+  Tensors element(array.spec());
+  ASSERT_TRUE(array.read(0, 1, element));
+  EXPECT_EQ(element.get<std::uint8_t>("x")[0], 'b');
+}
+
+TEST(ChangedFileDeathTest, SignalsOfOtherMemoryGoToWhoeverHadThem) {
+  const TempDir dir;
+  const auto fail = [&](bool has_handler) {
+    if (has_handler) std::signal(SIGBUS, [](int) { ::_exit(7); });
+    writeRecords(counting(3), dir / "data");
+    passOf(Dataset::records(dir / "data"));
+    testing::writeText(dir / "other", "x");
+    const int file = ::open((dir / "other").c_str(), O_RDWR);
+    auto* const memory = static_cast<volatile char*>(::mmap(nullptr, 1, PROT_READ, MAP_SHARED, file, 0));
+    ::ftruncate(file, 0);
+    ::_exit(memory[0]);
+  };
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(fail(true), ::testing::ExitedWithCode(7), "");
+  EXPECT_EXIT(fail(false), ::testing::KilledBySignal(SIGBUS), "");
 }
 
 TEST(Records, DatasetWithoutEndIsRefused) {
