@@ -27,6 +27,7 @@ namespace {
 constexpr std::string_view kStep = "step-";
 constexpr std::string_view kPartial = ".partial";
 constexpr std::string_view kDeleted = ".deleted";
+constexpr std::string_view kIncomplete = ".incomplete";
 constexpr const char* kLockName = "writer.lock";
 
 struct CloseDir {
@@ -164,11 +165,20 @@ pop::Status Store::begin(std::uint64_t step) {
   POP_ASSIGN_OR_RETURN(const std::vector<std::string> names, namesIn(directory_));
   for (const std::string& name : names)
     if (isLeftover(name)) removeCheckpoint(directory_, name);
+  POP_RETURN_IF_ERROR(moveAside(stepName(step)));
   const std::string partial = partialName(step);
   if (::mkdirat(directory_.fd.get(), partial.c_str(), 0777) != 0)
     return cannot("create", directory_.pathOf(partial), errno);
   reach("files");
   return {};
+}
+
+/// What has a step's name and is no checkpoint: one that has lost its manifest, or something else.
+pop::Status Store::moveAside(const std::string& name) const {
+  if (::faccessat(directory_.fd.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  const std::string aside = name + std::string(kIncomplete);
+  removeCheckpoint(directory_, aside);
+  return rename(name, aside);
 }
 
 pop::Status Store::checkFiles(const Directory& partial, const Manifest& manifest) const {

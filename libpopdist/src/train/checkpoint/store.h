@@ -56,6 +56,7 @@ class Store {
  private:
   Store(Directory directory, pop::sys::Fd lock, Watch watch);
 
+  pop::Status moveAside(const std::string& name) const;
   pop::Status checkFiles(const Directory& partial, const Manifest& manifest) const;
   pop::Status rename(const std::string& from, const std::string& to) const;
   void reach(const char* next) const {

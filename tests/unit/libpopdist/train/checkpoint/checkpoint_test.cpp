@@ -102,6 +102,19 @@ TEST(Checkpoint, NewestIsTheHighestCompleteStep) {
   expectError([&] { Checkpoint::open(dir.path(), 11); }, ErrorCode::kNotFound, "those of 9, 10, 1234567");
 }
 
+TEST(Checkpoint, ThatHasLostItsManifestDoesNotBlockItsStep) {
+  const QuickDir dir;
+  for (int time = 0; time < 2; ++time) {
+    saveBy(2, dir.path(), {5});
+    expectNewest(dir.path(), 5);
+    std::filesystem::remove(dir / "step-000005" / "manifest.json");
+  }
+  saveBy(2, dir.path(), {5});
+  expectNewest(dir.path(), 5);
+  EXPECT_THAT(testing::namesIn(dir.path()),
+              ::testing::ElementsAre("step-000005", "step-000005.incomplete", "writer.lock"));
+}
+
 TEST(Checkpoint, CanBeReadToItsEndWhenItIsDeleted) {
   const QuickDir dir;
   saveBy(2, dir.path(), {1});
