@@ -30,29 +30,29 @@ struct BatchNormOptions {
 
 /// What backward() needs of its forward(). Every micro-batch in flight has one of its own.
 struct BatchNormSaved {
-  std::vector<float> mean, inverse_deviation;  ///< of each channel
-  double count = 0;                            ///< n
+  std::vector<float> mean{}, inverse_deviation{};  ///< of each channel
+  double count = 0;                                ///< n
 };
 
 /// What one replica gives to forward(). Channels lie innermost: `input` is samples x positions x channels;
 /// each replica may have another number of samples, none too. `output` may be `input`, which backward()
 /// needs, too.
 struct BatchNormForward {
-  std::span<const float> input;
-  std::span<const float> gamma, beta;  ///< channels
-  std::span<float> output;             ///< as long as input
+  std::span<const float> input{};
+  std::span<const float> gamma{}, beta{};  ///< channels
+  std::span<float> output{};               ///< as long as input
   BatchNormSaved* saved = nullptr;
   std::span<const float> weights{};  ///< of each sample, 0 or more; empty: all 1
 };
 
 /// And to backward(): all of the same micro-batch.
 struct BatchNormBackward {
-  std::span<const float> input;
-  std::span<const float> gamma;
-  std::span<const float> d_output;
+  std::span<const float> input{};
+  std::span<const float> gamma{};
+  std::span<const float> d_output{};
   const BatchNormSaved* saved = nullptr;
-  std::span<float> d_input;          ///< as long as input; may be d_output
-  std::span<float> d_gamma, d_beta;  ///< added to
+  std::span<float> d_input{};            ///< as long as input; may be d_output
+  std::span<float> d_gamma{}, d_beta{};  ///< added to
   std::span<const float> weights{};
 };
 

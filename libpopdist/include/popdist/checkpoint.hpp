@@ -49,7 +49,7 @@ struct Position {
 
 struct CheckpointOptions {
   /// Made if it is not there. All instances must name the same, on a file system that their hosts share.
-  std::filesystem::path directory;
+  std::filesystem::path directory{};
   /// Complete checkpoints to keep; older ones are deleted when a newer one is complete. 0: all. Only those
   /// are deleted that this object has saved, or that were there, and older, when it resumed.
   int keep = 3;

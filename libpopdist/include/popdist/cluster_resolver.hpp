@@ -29,7 +29,7 @@ const char* nameOf(TaskType type);
 struct Cluster {
   /// "host:port" of each instance, in their order: the chief, if there is one, and then the workers. IPv6
   /// addresses are in brackets. Empty: this process alone. Addresses may be empty if poprun started them.
-  std::vector<std::string> workers;
+  std::vector<std::string> workers{};
   bool has_chief = false;  ///< workers[0] is chief:0, and workers[1] is worker:0
   TaskType type = TaskType::kWorker;
   int index = 0;             ///< among the tasks of this type

@@ -33,7 +33,7 @@ void initialise(TensorRefs tensors, const Initialiser& initialiser, std::uint64_
 
 struct DataOptions {
   DataKind kind = DataKind::kReal;
-  Initialiser initialiser;
+  Initialiser initialiser{};
   bool infeeds = true;   ///< kGenerated and kSynthetic: of infeeds
   bool outfeeds = true;  ///< kSynthetic: of outfeeds, whose values then never reach the host
 

@@ -18,26 +18,26 @@ namespace popdist::io {
 
 /// A file in the IDX format (MNIST's), plain or gzip, and the name of its tensor.
 struct IdxFile {
-  std::string tensor;
-  std::filesystem::path path;
+  std::string tensor{};
+  std::filesystem::path path{};
 };
 
 /// A file in NumPy's .npy format, plain or gzip, and the name of its tensor.
 struct NpyFile {
-  std::string tensor;
-  std::filesystem::path path;
+  std::string tensor{};
+  std::filesystem::path path{};
 };
 
 /// A tensor made of columns of numbers: one is a scalar, n are [n].
 struct CsvTensor {
-  std::string tensor;
-  std::vector<std::string> columns;  ///< names, in the order of the tensor's elements
+  std::string tensor{};
+  std::vector<std::string> columns{};  ///< names, in the order of the tensor's elements
   Type type = Type::kFloat;
 };
 
 struct CsvOptions {
-  std::vector<CsvTensor> tensors;
-  std::vector<std::string> header;  ///< names of all columns; empty: the first line has them
+  std::vector<CsvTensor> tensors{};
+  std::vector<std::string> header{};  ///< names of all columns; empty: the first line has them
   char separator = ',';
 };
 

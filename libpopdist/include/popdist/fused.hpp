@@ -20,7 +20,7 @@ namespace popdist {
 
 /// A tensor, at the same address in every step.
 struct FusedTensor {
-  std::string name;  ///< for error texts
+  std::string name{};  ///< for error texts
   void* data = nullptr;
   std::size_t count = 0;  ///< elements
   Type type = Type::kFloat;

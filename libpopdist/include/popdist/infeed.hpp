@@ -21,18 +21,18 @@ namespace popdist::io {
 /// The part of an input pipeline that runs on the device: what it makes of a batch never crosses from the
 /// host. Such as bytes that become floats there, a quarter of the traffic.
 struct DeviceMap {
-  Spec batch;  ///< what it makes
-  MapFunction function;
+  Spec batch{};  ///< what it makes
+  MapFunction function{};
 };
 
 struct InfeedOptions {
   int replicas = 1;  ///< of this instance: the elements of the dataset go to each in turn
   int threads = 1;   ///< that read, 1 to 64; a sequence is read by one
-  std::optional<DeviceMap> device_map;
+  std::optional<DeviceMap> device_map{};
   /// Of a sequence: the longest that a replica which is ahead waits for one that takes nothing.
   std::chrono::milliseconds turn_timeout{10000};
   /// Nothing: what the environment says.
-  std::optional<DataOptions> data;
+  std::optional<DataOptions> data{};
 };
 
 /// Where in the data a replica is; with it another run goes on at the same element.

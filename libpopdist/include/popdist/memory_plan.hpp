@@ -42,20 +42,20 @@ struct MemoryPlanOptions {
 
 /// Bytes on each IPU.
 struct MemoryRow {
-  std::string what;  ///< "parameters", "adam.m"
+  std::string what{};  ///< "parameters", "adam.m"
   std::uint64_t in_processor = 0;
   std::uint64_t streaming = 0;
   std::uint64_t host = 0;  ///< not of the IPU: of the host, for all replicas of an instance together
 };
 
 struct MemoryPlan {
-  std::vector<MemoryRow> rows;
+  std::vector<MemoryRow> rows{};
   std::uint64_t in_processor = 0;  ///< of all rows
   std::uint64_t streaming = 0;
   std::uint64_t host = 0;
   std::uint64_t streamed_per_update = 0;  ///< bytes in and out, on each IPU
   double streaming_s = 0;  ///< time that they take: into the IPU before the update, out after it
-  std::string offload;     ///< whether update-only tensors are offloaded, and why
+  std::string offload{};   ///< whether update-only tensors are offloaded, and why
 
   /// streaming_s for a Pod's clock.
   SimulatedTime streamingTime() const;

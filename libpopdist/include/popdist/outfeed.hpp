@@ -31,7 +31,7 @@ struct OutfeedAccumulation {
   std::uint64_t steps = 1;
   /// Of the sums: kFloat, kDouble, or the values' own (nothing), in which sums of integers wrap. Integers of
   /// 8 bits need one.
-  std::optional<Type> type;
+  std::optional<Type> type{};
 };
 
 struct OutfeedOptions {
@@ -39,9 +39,9 @@ struct OutfeedOptions {
   int replicas = 1;                                  ///< of this instance
   std::size_t buffer_depth = 3;                      ///< kAll: steps held before enqueue() waits, at least 1
   std::chrono::milliseconds enqueue_timeout{10000};  ///< kAll: the longest wait for room, at least 0
-  std::optional<OutfeedAccumulation> accumulate;     ///< kAll only
+  std::optional<OutfeedAccumulation> accumulate{};   ///< kAll only
   /// Nothing: what the environment says. Values of a synthetic outfeed do not reach the host.
-  std::optional<DataOptions> data;
+  std::optional<DataOptions> data{};
 };
 
 /// A step is one enqueue() of each replica. In kAll the queue holds `buffer_depth` steps and then blocks the

@@ -16,11 +16,11 @@ namespace popdist::train {
 /// Elements of a tensor that an instance has in memory, row-major from `first` on, as many as `bytes` holds.
 /// Saving only reads the memory, loading writes it.
 struct Piece {
-  std::string name;  ///< of the tensor, such as "dense.w" or "adam.m/dense.w"
+  std::string name{};  ///< of the tensor, such as "dense.w" or "adam.m/dense.w"
   Type type = Type::kFloat;
-  Shape shape;            ///< of the whole tensor, without padding
+  Shape shape{};          ///< of the whole tensor, without padding
   std::size_t first = 0;  ///< the first element's row-major index in the whole tensor
-  std::span<std::byte> bytes;
+  std::span<std::byte> bytes{};
 
   /// All of `tensor`, which must outlive it.
   static Piece of(Tensor& tensor);

@@ -33,7 +33,7 @@ struct SideBySide;
 }
 
 struct PipelineOptions {
-  std::vector<Concurrent> stages;
+  std::vector<Concurrent> stages{};
   Spec parameters{};  ///< Parameters::spec()
   Spec inputs{};      ///< of the infeed: what changes with each micro-batch
   Spec arguments{};   ///< what changes with each run only, such as the learning rate

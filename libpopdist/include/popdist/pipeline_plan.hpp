@@ -23,15 +23,15 @@ struct Streamed {
 };
 
 struct PipelinePlan {
-  std::vector<int> ipus;           ///< those that have stages, ascending
-  std::vector<MemoryPlan> memory;  ///< of each; streamed_per_update is of the update alone
-  std::vector<Streamed> streamed;  ///< of each stage
+  std::vector<int> ipus{};           ///< those that have stages, ascending
+  std::vector<MemoryPlan> memory{};  ///< of each; streamed_per_update is of the update alone
+  std::vector<Streamed> streamed{};  ///< of each stage
   /// Bytes that weights and sums of gradients take with each update, on the IPU that streams most of them.
   /// The optimizer's state comes on top: memory[i].streamed_per_update has both.
   std::uint64_t streamed_per_update = 0;
   std::uint64_t gathered_per_stage = 0;  ///< bytes of sharded weights that the largest stage gathers
   /// What became of the options that are kAuto, and why: "offload_activations: off: …".
-  std::vector<std::string> decisions;
+  std::vector<std::string> decisions{};
   std::uint64_t streaming_bytes_per_s = 1;
 
   /// `times` with what is streamed: forwards and backwards take longer, and the update by
@@ -57,7 +57,7 @@ PipelinePlan planMemory(const Pipeline& pipeline, const Parameters& parameters, 
 
 /// A model, and how many IPUs there are for it.
 struct ConfigurationQuestion {
-  std::vector<StageTimes> stages;                  ///< of each stage, for a micro-batch
+  std::vector<StageTimes> stages{};                ///< of each stage, for a micro-batch
   std::int64_t micro_batches = 1;                  ///< of an update, over all replicas
   bool recompute_on_one_ipu = true;                ///< whether all stages on one IPU fit only so
   bool recompute_in_pipeline = false;              ///< … each on its own
@@ -68,7 +68,7 @@ struct ConfigurationQuestion {
 };
 
 struct Configuration {
-  std::string name;  ///< "a pipeline of 2 IPUs"
+  std::string name{};  ///< "a pipeline of 2 IPUs"
   int ipus = 1;
   int replicas = 1;
   SimulatedTime update{0};  ///< from one update to the next
@@ -77,7 +77,7 @@ struct Configuration {
 /// A model of S stages on one IPU; on S IPUs as a pipeline; on S replicas of one IPU each. Exact: by the same
 /// simulation as runs. The first has micro_batches, the last micro_batches / S on each replica, rounded up.
 struct PipelineOrReplicas {
-  std::vector<Configuration> configurations;
+  std::vector<Configuration> configurations{};
   std::size_t quickest = 0;  ///< its position; of equal ones the first
 
   /// A line for each, and the quickest, for people.

@@ -86,15 +86,15 @@ struct Batch {
 };
 
 struct Stage {
-  std::string name;
-  std::function<void(const Batch&)> forward;
+  std::string name{};
+  std::function<void(const Batch&)> forward{};
   std::function<void(const Batch&)> backward{};  ///< training needs it
 };
 
 struct Model {
-  train::Parameters weights;
-  Spec values;                ///< activations, gradients of them, outputs, the loss: what anchors may name
-  std::vector<Stage> stages;  ///< forward in their order, then backward in the reverse one
+  train::Parameters weights{};
+  Spec values{};                ///< activations, gradients of them, outputs, the loss: what anchors may name
+  std::vector<Stage> stages{};  ///< forward in their order, then backward in the reverse one
 };
 
 enum class Mode : std::uint8_t { kTraining, kInference };

@@ -41,7 +41,7 @@ enum class CountRule : std::uint8_t {
 
 /// The IPU of a stage, or those of stages that run side by side, in the order of the stages.
 struct DeviceGroup {
-  std::vector<int> ipus;
+  std::vector<int> ipus{};
   DeviceGroup(int ipu) : ipus{ipu} {}  // NOLINT: {0, {1, 2}, 2} reads best
   DeviceGroup(std::initializer_list<int> ipus_in) : ipus(ipus_in) {}
   friend bool operator==(const DeviceGroup&, const DeviceGroup&) = default;
@@ -58,7 +58,7 @@ inline std::vector<int> chain(int stages) {
 struct ScheduleOptions {
   /// How many stages each level has; stages are numbered level by level. Those of one level run side by side:
   /// they get the same inputs, and the next level gets the outputs of all. At least two levels.
-  std::vector<int> levels;
+  std::vector<int> levels{};
   DeviceMapping device_mapping{};
   int ipus = 0;  ///< of the replica; 0: what the mapping needs
   std::int64_t gradient_accumulation_count =
@@ -163,31 +163,31 @@ struct StageTimes {
 };
 
 struct SimulationOptions {
-  std::vector<StageTimes> stages;  ///< one for each stage, or one for all
-  SimulatedTime sync{0};           ///< at the end of each timestep
+  std::vector<StageTimes> stages{};  ///< one for each stage, or one for all
+  SimulatedTime sync{0};             ///< at the end of each timestep
   SimulatedTime update{0};
   SimulatedTime load{0};   ///< of a micro-batch's inputs, from the host
   SimulatedTime store{0};  ///< of what the last level makes of it, to the host
 };
 
 struct TimedAction {
-  Action action;
+  Action action{};
   SimulatedTime start{0};
   SimulatedTime end{0};
 };
 
 /// A part of a run: utilisation is the part of its time in which an IPU computes, over all IPUs.
 struct Phase {
-  std::string name;
+  std::string name{};
   SimulatedTime begin{0};
   SimulatedTime end{0};
   double utilisation = 0;
 };
 
 struct Simulation {
-  std::vector<TimedAction> actions;  ///< as Schedule::order
-  std::vector<SimulatedTime> syncs;  ///< the end of each timestep
-  std::vector<Phase> phases;  ///< ramp-up, main, ramp-down, as far as there are such; one if sequential
+  std::vector<TimedAction> actions{};  ///< as Schedule::order
+  std::vector<SimulatedTime> syncs{};  ///< the end of each timestep
+  std::vector<Phase> phases{};  ///< ramp-up, main, ramp-down, as far as there are such; one if sequential
   SimulatedTime total{0};
   SimulatedTime io{0};  ///< the part of `total` in which all IPUs wait for the host
   double bubble =

@@ -152,7 +152,7 @@ enum class Keep : std::uint8_t {
 };
 
 struct Saved {
-  TensorSpec tensor;
+  TensorSpec tensor{};
   Keep keep = Keep::kRecomputed;
 };
 
@@ -172,7 +172,7 @@ struct Segment {
 /// tensors, then the run arguments. Both functions are called in the thread of Pipeline::run. They are the
 /// same for the same inputs, whenever they are called.
 struct Stage {
-  std::string name;
+  std::string name{};
   std::vector<std::size_t> parameters{};  ///< positions in PipelineOptions::parameters
   Spec outputs{};
   std::vector<Saved> saved{};
@@ -185,7 +185,7 @@ struct Stage {
 
 /// A stage, or several side by side.
 struct Concurrent {
-  std::vector<Stage> stages;
+  std::vector<Stage> stages{};
   Concurrent(Stage stage) { stages.push_back(std::move(stage)); }  // NOLINT: {a, {b, c}, d} reads best
   Concurrent(std::initializer_list<Stage> side_by_side) : stages(side_by_side) {}
 };

@@ -16,8 +16,8 @@ struct StateSharing {
     std::size_t end = 0;
   };
 
-  int replicas = 1;         ///< that share one state: groups of so many consecutive ones
-  std::vector<Part> parts;  ///< of each instance: two are the same, or have no byte in common
+  int replicas = 1;           ///< that share one state: groups of so many consecutive ones
+  std::vector<Part> parts{};  ///< of each instance: two are the same, or have no byte in common
 };
 
 }  // namespace popdist::train

@@ -30,9 +30,9 @@ std::string textOf(const Shape& shape);
 
 /// What is known of a tensor without its contents.
 struct TensorSpec {
-  std::string name;
+  std::string name{};
   Type type = Type::kFloat;
-  Shape shape;
+  Shape shape{};
 
   std::size_t elements() const { return elementsOf(shape); }
   std::size_t bytes() const { return elements() * sizeOf(type); }

@@ -58,13 +58,14 @@ struct LossScale {
 struct MicroBatch {
   const Tensors& input;
   ConstTensorRefs parameters;
-  TensorRefs gradients;       ///< add to them; in evaluations nobody reads them
-  std::span<double> metrics;  ///< add to them: one for each of TrainerOptions::metrics
-  int replica = 0;            ///< of the job
-  int local_replica = 0;      ///< of this instance
-  std::uint64_t update = 0;   ///< of the run's life, skipped ones included
-  int index = 0;              ///< of the micro-batches of this update
-  bool training = true;       ///< false: evaluate() calls, no gradients are needed
+  TensorRefs gradients;         ///< add to them: of the parameters' types, whatever the accumulators' are; in
+                                ///< evaluations nobody reads them
+  std::span<double> metrics{};  ///< add to them: one for each of TrainerOptions::metrics
+  int replica = 0;              ///< of the job
+  int local_replica = 0;        ///< of this instance
+  std::uint64_t update = 0;     ///< of the run's life, skipped ones included
+  int index = 0;                ///< of the micro-batches of this update
+  bool training = true;         ///< false: evaluate() calls, no gradients are needed
   float loss_scale = 1;
   /// Says that the update's gradient of a parameter is final, so that its reduction may begin. Optional; of
   /// the last micro-batch of an update only: does nothing elsewhere.
@@ -75,7 +76,7 @@ using Step = std::function<void(const MicroBatch&)>;
 /// A step that is a pipeline: each replica has one, on its IPUs.
 struct PipelineProgram {
   /// Its gradient_accumulation_count are the micro-batches of an update.
-  PipelineOptions pipeline;
+  PipelineOptions pipeline{};
   io::Outfeed* outfeed = nullptr;      ///< of this instance's replicas, if the last stage sends something
   const Tensors* arguments = nullptr;  ///< run arguments, read for each update
   /// How long stages take on the device: a Pod's clock advances by a run's simulated time.
@@ -113,8 +114,8 @@ struct Progress {
   std::uint64_t skipped = 0;  ///< because of LossScale
   std::uint64_t micro_batches = 0;
   Times seconds{};  ///< of this instance
-  std::vector<std::string> names;
-  std::vector<double> sums;
+  std::vector<std::string> names{};
+  std::vector<double> sums{};
 
   /// Of the metric `name`. Throws popdist_error kNotFound with the names that there are.
   double sum(std::string_view name) const;

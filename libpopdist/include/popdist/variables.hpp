@@ -35,7 +35,7 @@ enum class Sync : std::uint8_t {
 enum class Aggregation : std::uint8_t { kSum, kMean, kMax, kMin, kFirstReplica };
 
 struct VariableSpec {
-  std::string name;
+  std::string name{};
   Shape shape{};  ///< none: one number
   Sync sync = Sync::kOnRead;
   Aggregation aggregation = Aggregation::kSum;
