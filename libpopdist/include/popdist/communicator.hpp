@@ -91,7 +91,26 @@ using ElementOf = typename decltype(std::span(std::declval<R>()))::element_type;
 
 /// Contiguous elements that may be written: a std::vector, std::array, std::span or array.
 template <typename R>
-concept Elements = !std::is_const_v<ElementOf<R>>;
+concept Elements = requires(R&& data) {
+  std::span(data);
+}
+&&!std::is_const_v<ElementOf<R>>;
+
+/// For calls in place of something else: one sentence, in place of a list of candidates.
+template <typename R>
+void refuseInPlace() {
+  constexpr bool is_span = requires(std::remove_reference_t<R> & data) {
+    std::span(data);
+  };
+  static_assert(!is_span,
+                "popdist: a collective in place writes into its data, which is const here: give it a "
+                "std::vector, std::array or std::span of elements that may be written");
+  static_assert(is_span,
+                "popdist: a collective in place takes contiguous elements (a std::vector, std::array, "
+                "std::span or array), and no single value: std::span(&value, 1) is one");
+}
+template <typename R>
+concept NoElements = !Elements<R>;
 
 class Communicator {
  public:
@@ -182,6 +201,19 @@ class Communicator {
   void broadcast(R&& data, int root, const CallOptions& options = {}) {
     const std::span all(data);
     broadcast(all.data(), all.size(), typeOf<ElementOf<R>>(), root, options);
+  }
+  // What is no such memory.
+  template <NoElements R>
+  void allReduce(R&& /*data*/, Operator /*op*/ = Operator::kSum, const CallOptions& /*options*/ = {}) {
+    refuseInPlace<R>();
+  }
+  template <NoElements R>
+  void allReduceSum(R&& /*data*/, const CallOptions& /*options*/ = {}) {
+    refuseInPlace<R>();
+  }
+  template <NoElements R>
+  void broadcast(R&& /*data*/, int /*root*/, const CallOptions& /*options*/ = {}) {
+    refuseInPlace<R>();
   }
 
   Impl& impl() { return *impl_; }

@@ -106,8 +106,9 @@ bool ClusterLink::aborted(const Frame& frame) {
 }
 
 void ClusterLink::serverIsGone() {
-  const std::string text = "instance 0 (" + roster_.tasks[0] + " at " + roster_.workers[0] +
-                           ") is gone: it has crashed, or was killed";
+  const std::string text =
+      "instance 0 (" + roster_.tasks[0] + " at " + roster_.workers[0] +
+      ") is gone: it has exited without destroying its Context (std::exit), has crashed, or was killed";
   if (!closing_ && instance_ != 0) publishEnd(0, false, text);
   const std::lock_guard lock(mutex_);
   if (server_end_.empty()) server_end_ = text;

@@ -228,7 +228,10 @@ void Server::refuse(Peer& peer, const Status& why, int instance) {
 
 void Server::lose(Peer& peer) {
   peer.is_over = true;
-  if (peer.instance >= 0) end(peer.instance, false, who(peer) + " is gone: it has crashed, or was killed");
+  if (peer.instance >= 0)
+    end(peer.instance, false,
+        who(peer) +
+            " is gone: it has exited without destroying its Context (std::exit), has crashed, or was killed");
 }
 
 void Server::end(int instance, bool clean, const std::string& text) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <sstream>
 #include <string>
 
 #include "libpopdist/src/train/batch_norm/channel_sums.h"
@@ -29,10 +30,14 @@ std::vector<ReplicaRange> instancesOf(Context& context, const BatchNormOptions& 
   context.world().allGather(own.data(), all.data(), kWords, Type::kDouble, {.tensor = kName});
   std::vector<ReplicaRange> instances;
   for (std::size_t at = 0; at < all.size(); at += kWords) {
-    if (!std::equal(own.begin() + 2, own.end(), all.begin() + static_cast<std::ptrdiff_t>(at) + 2))
-      throw popdist_error(ErrorCode::kFailedPrecondition,
-                          std::string(kName) + ": instance " + std::to_string(at / kWords) +
-                              " has other options (channels, span, epsilon, momentum)");
+    constexpr std::array<const char*, kWords> kOptions{"", "", "channels", "span", "epsilon", "momentum"};
+    for (std::size_t i = 2; i < kWords; ++i) {
+      if (own[i] == all[at + i]) continue;
+      std::ostringstream text;
+      text << kName << ": instance " << at / kWords << " has other options: " << kOptions[i] << ' '
+           << all[at + i] << ", this instance has " << own[i];
+      throw popdist_error(ErrorCode::kFailedPrecondition, text.str());
+    }
     instances.push_back({static_cast<int>(all[at]), static_cast<int>(all[at + 1])});
   }
   return instances;
@@ -67,7 +72,7 @@ class BatchNorm::Impl {
     sums_.assign(local_ * each, 0.0);
     for (std::size_t i = 0; i < local_; ++i)
       addMoments({replicas[i].input, replicas[i].weights, options_.channels}, ofLocal(i, each));
-    sumOverGroups();
+    sumOverGroups("forward");
     for (std::size_t i = 0; i < local_; ++i) {
       statisticsOf(ofLocal(i, each), options_.epsilon, *replicas[i].saved);
       if (pass == BatchNormPass::kFirst) update(running_[i], ofLocal(i, each));
@@ -87,7 +92,7 @@ class BatchNorm::Impl {
         replicas[i].d_gamma[c] += static_cast<float>(sums[options_.channels + c]);
       }
     }
-    sumOverGroups();
+    sumOverGroups("backward");
     for (std::size_t i = 0; i < local_; ++i) inputGradient(replicas[i], ofLocal(i, each));
   }
 
@@ -117,7 +122,7 @@ class BatchNorm::Impl {
       std::copy(running_[i].variance.begin(), running_[i].variance.end(),
                 ofLocal(i, each).subspan(options_.channels).begin());
     }
-    everybody_.sum(sums_);
+    everybody_.sum(sums_, nameOf("average"));
     for (std::size_t i = 0; i < local_; ++i) {
       for (std::size_t c = 0; c < options_.channels; ++c) {
         running_[i].mean[c] = static_cast<float>(ofLocal(i, each)[c] / replicas_);
@@ -131,8 +136,12 @@ class BatchNorm::Impl {
     return std::span(sums_).subspan(replica * each, each);
   }
 
-  void sumOverGroups() {
-    groups_.sum(sums_);
+  std::string nameOf(const char* call) const {
+    return "BatchNorm " + std::string(call) + ' ' + std::to_string(options_.channels);
+  }
+
+  void sumOverGroups(const char* call) {
+    groups_.sum(sums_, nameOf(call));
     if (strategy_ != nullptr && options_.span > 1)
       strategy_->advanceAllReduce(2 * options_.channels * sizeof(float), options_.span);
   }

@@ -55,7 +55,7 @@ std::size_t ReplicaGroups::placeOf(int replica) const {
   return before;
 }
 
-void ReplicaGroups::sum(std::span<double> values) {
+void ReplicaGroups::sum(std::span<double> values, std::string_view what) {
   if (span_ == 1) return;
   const std::size_t count = values.size() / static_cast<std::size_t>(own_.count);
   std::vector<std::size_t> counts;
@@ -66,8 +66,7 @@ void ReplicaGroups::sum(std::span<double> values) {
   if (communicator_ == nullptr)
     std::copy(values.begin(), values.end(), gathered_.begin());
   else
-    communicator_->allGather(values.data(), gathered_.data(), counts, Type::kDouble,
-                             {.tensor = "batch norm"});
+    communicator_->allGather(values.data(), gathered_.data(), counts, Type::kDouble, {.tensor = what});
   for (int local = 0; local < own_.count; ++local) {
     const std::span<double> sums = values.subspan(static_cast<std::size_t>(local) * count, count);
     const int first = (own_.first + local) / span_ * span_;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "popdist/context.hpp"
@@ -32,7 +33,8 @@ class ReplicaGroups {
   /// `values` has as many numbers for each local replica, one replica after the other. They become the sums
   /// over its group, added in order of replica: s = v0 + v1, s + v2, … Collective over the instances that
   /// share groups. Throws popdist_error.
-  void sum(std::span<double> values);
+  /// `what`: for errors of instances that are in different calls.
+  void sum(std::span<double> values, std::string_view what);
 
  private:
   /// Where the values of a replica are, in `gathered_`.

@@ -11,7 +11,8 @@ class StageOfLife {
   /// While it lives, a run goes on. Where it is not told to be done(), that run has failed.
   class Run {
    public:
-    explicit Run(StageOfLife& life) : life_(life) { life_.failed_ = true; }
+    explicit Run(StageOfLife& life) : life_(life) { life_.failed_ = life_.runs_ = true; }
+    ~Run() { life_.runs_ = false; }
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
     void done() { life_.failed_ = false; }
@@ -22,8 +23,13 @@ class StageOfLife {
 
   void haveValues() { has_values_ = true; }
 
-  /// Throws popdist_error kFailedPrecondition after a run that has failed.
+  /// Throws popdist_error kFailedPrecondition within a run, and after one that has failed.
   void check(const char* function) const {
+    if (runs_)
+      throwIfError(
+          pop::failedPrecondition("this trainer is in a run: its step, or what that calls, cannot ask "
+                                  "for this; call it when the run has returned"),
+          function);
     if (failed_)
       throwIfError(
           pop::failedPrecondition("an earlier run has failed, so that only the parameters can be asked for: "
@@ -42,6 +48,7 @@ class StageOfLife {
  private:
   bool has_values_ = false;
   bool failed_ = false;
+  bool runs_ = false;
 };
 
 }  // namespace popdist::train

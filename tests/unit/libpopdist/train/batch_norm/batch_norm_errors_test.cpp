@@ -43,8 +43,29 @@ TEST(BatchNormErrors, NameAnInstanceWithOtherOptions) {
   popdist::testing::ThreadGroup(2).run([](Context& context) {
     const std::size_t channels = context.instanceIndex() == 0 ? 4 : 8;
     expectError(ErrorCode::kFailedPrecondition,
-                "instance " + std::to_string(1 - context.instanceIndex()) + " has other options",
+                "instance " + std::to_string(1 - context.instanceIndex()) + " has other options: channels " +
+                    std::to_string(12 - channels) + ", this instance has " + std::to_string(channels),
                 [&] { BatchNorm(context, {.channels = channels, .span = 2}); });
+  });
+}
+
+TEST(BatchNormErrors, NameBothCallsWhereInstancesAreInDifferentOnes) {
+  Job job = jobOf({3, 2}, 2, true);
+  popdist::testing::ThreadGroup(2).run([&](Context& context) {
+    const std::span<Replica> local = localOf(job, context);
+    BatchNorm layer(context, job.options);
+    layer.forward(forwardOf(job, local));
+    try {
+      if (context.instanceIndex() == 0)
+        layer.forward(forwardOf(job, local));
+      else
+        layer.backward(backwardOf(job, local));
+      ADD_FAILURE() << "no error";
+    } catch (const popdist_error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kFailedPrecondition) << error.what();
+      EXPECT_THAT(error.what(), HasSubstr("'BatchNorm forward 3'"));
+      EXPECT_THAT(error.what(), HasSubstr("'BatchNorm backward 3'"));
+    }
   });
 }
 

@@ -177,6 +177,22 @@ TEST_F(TrainerTest, CanOnlyBeAskedForParametersAfterARunThatHasFailed) {
   EXPECT_EQ(trainer.parameters().get<float>("b")[0], 0.25F);
 }
 
+TEST_F(TrainerTest, SaysThatItIsInARunWhereItsStepCallsIt) {
+  Trainer* itself = nullptr;
+  io::Infeed infeed = regression::feed(context, 8);
+  Trainer trainer(strategy, regression::parameters(), [&](const MicroBatch&) { itself->run(infeed, 1); },
+                  sgd(0.1), {});
+  itself = &trainer;
+  trainer.initialise(1);
+  try {
+    trainer.run(infeed, 1);
+    ADD_FAILURE() << "no error";
+  } catch (const popdist_error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kFailedPrecondition);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("is in a run"));
+  }
+}
+
 TEST_F(TrainerTest, RefusesAnInfeedOfOtherReplicas) {
   Trainer trainer = make({.metrics = {"loss"}});
   trainer.initialise(1);
