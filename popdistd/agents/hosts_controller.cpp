@@ -13,6 +13,7 @@
 #include "common/model/placement.h"
 #include "common/sys/job_names.h"
 #include "common/sys/random_name.h"
+#include "common/sys/working_directory.h"
 #include "popdistd/agents/own_address.h"
 
 namespace pop {
@@ -25,9 +26,7 @@ constexpr std::chrono::milliseconds kStopTimeout = 1s;
 
 // Instances run where poprun was started, on every host: an agent starts elsewhere.
 Status nameDirectories(model::JobSpec& spec) {
-  std::error_code error;
-  const std::string here = std::filesystem::current_path(error);
-  if (error) return errnoStatus("finding the working directory", error.value());
+  POP_ASSIGN_OR_RETURN(const std::string here, sys::workingDirectory());
   for (model::Program& program : spec.programs) {
     if (program.working_directory.empty()) program.working_directory = here;
   }

@@ -6,22 +6,34 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "common/contract/exit_code.h"
 #include "common/log/log.h"
+#include "common/os/ip_address.h"
+#include "common/os/this_host.h"
 #include "common/sys/cores.h"
+#include "common/sys/fd.h"
 #include "common/sys/host_name.h"
 #include "common/sys/own_environment.h"
 #include "common/sys/own_program.h"
+#include "common/sys/working_directory.h"
 
 namespace pop {
 
 std::string workingDirectory() {
-  std::error_code ignored;
-  return std::filesystem::current_path(ignored).string();
+  const Result<std::string> directory = sys::workingDirectory();
+  return directory.ok() ? directory.value() : std::string();
+}
+
+// /etc/hosts is read once, where a host has a name.
+bool namesThisHost(const std::string& host) {
+  if (!os::parseIp(host).empty()) return os::isOwnAddress(host);
+  static const os::OwnNames names(sys::hostName(), [] {
+    const Result<std::string> text = sys::readFile("/etc/hosts");
+    return text.ok() ? text.value() : std::string();
+  }());
+  return names.contains(host);
 }
 
 bool canReach(const HostsHalf* hosts, const Options& options) {
@@ -54,7 +66,8 @@ Surroundings surroundings(cli::OptionFiles& files) {
           .is_root = ::geteuid() == 0,
           .directory = workingDirectory(),
           .exists = [](const std::string& path) { return ::access(path.c_str(), F_OK) == 0; },
-          .environment = sys::ownEnvironment()};
+          .environment = sys::ownEnvironment(),
+          .names_this_host = namesThisHost};
 }
 
 BuiltJob buildFor(const cli::ParsedOptions& parsed, const Options& options, const Surroundings& here) {

@@ -54,6 +54,11 @@ void buildHosts(const Options& options, const Surroundings& here, BuiltJob& buil
                              hosts.status().message());
     return;
   }
+  for (model::Host& host : *hosts) {
+    if (!model::isThisHost(host.name, here.host_name) && here.names_this_host &&
+        here.names_this_host(host.name))
+      host.name = here.host_name;
+  }
   nameOwnHostOnce(*hosts, here.host_name);
   built.spec.hosts = std::move(*hosts);
 }

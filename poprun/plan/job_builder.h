@@ -28,6 +28,8 @@ struct Surroundings {
   std::string directory;                                ///< where relative paths begin
   std::function<bool(const std::string& path)> exists;  ///< a file or directory of this host
   std::vector<model::Variable> environment;             ///< poprun's whole environment
+  /// Whether it is another name, or an address, of this host.
+  std::function<bool(const std::string& host)> names_this_host;
 
   /// Makes `path` absolute, since agents and instances may start in another directory.
   std::string absolute(const std::string& path) const;

@@ -105,13 +105,16 @@ class HostsTest : public ::testing::Test {
     return setup;
   }
 
-  /// A program that runs poprun on one of the hosts itself.
-  std::string poprunOn(int host) const {
+  /// A program that runs poprun on one of the hosts itself, there in `directory`, with another $PWD if there
+  /// is one.
+  std::string poprunOn(int host, const std::string& directory = POP_BIN_DIR,
+                       const std::string& pwd = "") const {
     const std::string script = launchers_.path() + "/poprun-on-" + hosts.name(host);
     std::string command;
     for (const std::string& word : hosts.commandOn(host, {"/bin/sh", "-c"})) command += word + ' ';
-    std::ofstream(script) << "#!/bin/sh\nexec " << command << "'cd \"$0\" && exec \"$@\"' " << POP_BIN_DIR
-                          << ' ' << POP_BIN_DIR "/poprun \"$@\"\n";
+    std::ofstream(script) << "#!/bin/sh\nexec " << command << "'cd \"$0\" && "
+                          << (pwd.empty() ? "" : "PWD=" + pwd + ' ') << "exec \"$@\"' " << directory << ' '
+                          << POP_BIN_DIR "/poprun \"$@\"\n";
     std::filesystem::permissions(script, std::filesystem::perms::all);
     return script;
   }

@@ -28,6 +28,39 @@ std::vector<std::string> sorted(std::vector<std::string> lines) {
 
 class JobOnHosts : public HostsTest {};
 
+// For a poprun on one of the hosts, with that host's own SSH configuration.
+PoprunSetup there(std::vector<std::string> options) {
+  options.insert(options.begin(), {"--agent-path", POP_BIN_DIR "/popdist-agent"});
+  return {.options = std::move(options), .child = {}, .directory = POP_BIN_DIR};
+}
+
+// Its sshd is away, and so nobody logs in.
+TEST_F(JobOnHosts, RunsOnTheLaunchersOwnHostByAnyOfItsAddresses) {
+  hosts.killSshd(0);
+  for (const std::string& own : {hosts.address(0), hosts.address6(0), "[" + hosts.address6(0) + "]:1"}) {
+    PoprunSetup setup = there({"--host", own + ",h1", "-n", "2", "sh", "-c", "uname -n"});
+    setup.program = poprunOn(0);
+    const Outcome outcome = run(setup);
+    EXPECT_EQ(outcome.exit_code, 0) << own << ": " << outcome.err;
+    EXPECT_THAT(linesOf(outcome.out), UnorderedElementsAre("[0] h0", "[1] h1")) << own;
+  }
+}
+
+// As a home that each host has mounted elsewhere, behind a link of one name.
+TEST_F(JobOnHosts, RunsInTheDirectoryThatTheUserHasNamed) {
+  for (int host = 0; host < 2; ++host)
+    hosts.run(host, "mkdir /tmp/disk" + std::to_string(host) + "; ln -s disk" + std::to_string(host) +
+                        " /tmp/work");
+  const auto directories = [&](const std::string& pwd) {
+    PoprunSetup setup = there({"--host", "h0,h1", "-n", "2", "pwd", "-P"});
+    setup.program = poprunOn(0, "/tmp/work", pwd);
+    const Outcome outcome = run(setup);
+    return outcome.exit_code == 0 ? linesOf(outcome.out) : std::vector<std::string>{outcome.err};
+  };
+  EXPECT_THAT(directories("/tmp/work"), UnorderedElementsAre("[0] /tmp/disk0", "[1] /tmp/disk1"));
+  EXPECT_THAT(directories("/tmp"), Contains(HasSubstr("/tmp/disk0"))) << "not where poprun is";
+}
+
 TEST_F(JobOnHosts, RunsEachInstanceOnItsHost) {
   const Outcome outcome = run(job({"-n", "6", "sh", "-c", "echo $(uname -n) $POPDIST_INSTANCE_INDEX $PWD"}));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -31,6 +31,18 @@ std::vector<std::string> mistakesOf(const Options& options) {
   return built(options).mistakes;
 }
 
+TEST(BuildJob, KnowsThisHostByAllOfItsNamesAndAddresses) {
+  Options options = optionsFor(3);
+  options.host = "192.0.2.2,b,node7.example:2";
+  Surroundings here{"node7", [](const char*) -> const char* { return nullptr; }};
+  here.names_this_host = [](const std::string& host) {
+    return host == "192.0.2.2" || host == "node7.example";
+  };
+  const BuiltJob job = buildJob(options, here);
+  EXPECT_THAT(job.mistakes, IsEmpty());
+  EXPECT_THAT(job.spec.hosts, ElementsAre(model::Host{"node7", 3}, model::Host{"b"}));
+}
+
 TEST(BuildJob, CopiesTheOptions) {
   Options options = optionsFor(2);
   options.num_replicas = 4;
