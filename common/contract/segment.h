@@ -89,9 +89,11 @@ inline SegmentHeader* initialiseSegment(void* memory, std::size_t bytes, std::ui
 /// Returns the byte offset of a new zeroed piece of `bytes`, or 0 if the segment is full. Any instance may
 /// call it at any time.
 inline std::size_t takePiece(SegmentHeader* header, std::size_t bytes) {
+  // Read once: any instance can overwrite the segment.
+  const std::uint64_t whole = std::atomic_ref(header->bytes).load(std::memory_order_relaxed);
   std::uint64_t offset = header->next_free.load(std::memory_order_relaxed);
   do {
-    if (offset > header->bytes || bytes > header->bytes - offset) return 0;
+    if (offset > whole || bytes > whole - offset) return 0;
   } while (!header->next_free.compare_exchange_weak(offset, offset + alignPiece(bytes),
                                                     std::memory_order_relaxed));
   return offset;

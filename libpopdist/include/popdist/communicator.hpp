@@ -117,8 +117,8 @@ class Communicator {
   class Impl;  // internal
   explicit Communicator(std::unique_ptr<Impl> impl);
   /// Local, not collective: call it between this member's calls; it never blocks. Later calls of other
-  /// members time out waiting for this one. Releases everything but its part of the host's shared memory
-  /// (Context::createCommunicator).
+  /// members time out waiting for this one. Releases everything; the host's shared memory is used again once
+  /// all members there have released it.
   ~Communicator();
   Communicator(Communicator&&) noexcept;
   Communicator& operator=(Communicator&&) noexcept;

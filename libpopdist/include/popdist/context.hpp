@@ -109,13 +109,13 @@ class Context {
   /// A communicator of the instances `participants`; ranks follow the order of instance indices.
   /// Who calls: every instance of the job, also those outside of `participants` (they get nullptr), with the
   /// same set, in the same order among such calls.
-  /// Cost: a fence, and shared memory that is given back only when the job ends: 1.5 to 3 MiB of address
-  /// space for each member, over hosts up to 4 MiB more. Only the part that is used costs memory. Throws as
-  /// fence(), and
+  /// Cost: a fence, and shared memory until all its members on a host have destroyed theirs: 1.5 to 3 MiB of
+  /// address space for each member, over hosts up to 4 MiB more. Only the part that is used costs memory.
+  /// Throws as fence(), and
   ///   kInvalidArgument     `participants` is empty, or names no instance of the job
   ///   kFailedPrecondition  instances ask for different sets
-  ///   kResourceExhausted   the segment is full: after some 10,000 communicators of 2 members of a host, or
-  ///                        600 of 64. There is then no room for buffers either.
+  ///   kResourceExhausted   the segment is full: some 10,000 communicators of 2 members of a host, or 600 of
+  ///                        64, live at once. There is then no room for buffers either.
   std::unique_ptr<Communicator> createCommunicator(const std::set<unsigned>& participants);
 
   Impl& impl() { return *impl_; }

@@ -92,7 +92,8 @@ class GroupMaker {
   Opened openNative() const;
   Opened openOnPlugin() const;
   std::unique_ptr<MessageCalls> messageCalls(const ForcedAlgorithms& forced);
-  std::unique_ptr<SharedCalls> sharedCalls(const plan::HostLayout& layout, std::size_t offset,
+  transport::PieceUse useOf(const HostControlBlock& block) const;
+  std::unique_ptr<SharedCalls> sharedCalls(const plan::HostLayout& layout, const HostControlBlock& block,
                                            const ForcedAlgorithms& forced);
   std::unique_ptr<Group> groupOf(std::unique_ptr<group::CallPath> path) {
     return std::make_unique<Group>(context_, std::move(members_), std::move(path));
@@ -174,21 +175,27 @@ std::unique_ptr<MessageCalls> GroupMaker::messageCalls(const ForcedAlgorithms& f
   return std::make_unique<MessageCalls>(std::move(runner), forced.by_messages);
 }
 
-// Uses the control block at `offset` in this host's segment.
-std::unique_ptr<SharedCalls> GroupMaker::sharedCalls(const plan::HostLayout& layout, std::size_t offset,
+transport::PieceUse GroupMaker::useOf(const HostControlBlock& block) const {
+  const transport::SegmentView segment = context_.link->segment();
+  const std::size_t bytes =
+      shared::ControlBlock::bytesFor(block.members, plan::stageLayoutFor(block.members).bytes());
+  if (!segment.hasPiece(block.offset, bytes))
+    throwIfFailed({pop::internalError("this host's control block lies outside its segment")}, kCreate);
+  return {segment, block.offset, bytes};
+}
+
+// Uses the control block of this host.
+std::unique_ptr<SharedCalls> GroupMaker::sharedCalls(const plan::HostLayout& layout,
+                                                     const HostControlBlock& block,
                                                      const ForcedAlgorithms& forced) {
+  transport::PieceUse use = useOf(block);
   const transport::SegmentView segment = context_.link->segment();
   const plan::StageLayout stage = plan::stageLayoutFor(layout.members());
-  const std::size_t control_block_bytes = shared::ControlBlock::bytesFor(layout.members(), stage.bytes());
-  if (offset % pop::contract::kPieceAlignmentBytes != 0 || control_block_bytes > segment.bytes ||
-      offset > segment.bytes - control_block_bytes) {
-    throwIfFailed({pop::internalError("this host's control block lies outside its segment")}, kCreate);
-  }
   const int first_rank = layout.firstRankOf(layout.host());
   return std::make_unique<SharedCalls>(
       shared::Place{
           .segment = segment,
-          .control_block = shared::ControlBlock(segment.base + offset, layout.members(), stage.bytes()),
+          .control_block = shared::ControlBlock(segment.base + block.offset, layout.members(), stage.bytes()),
           .layout = stage,
           .rank = layout.local(),
           .ranks = layout.members(),
@@ -196,7 +203,7 @@ std::unique_ptr<SharedCalls> GroupMaker::sharedCalls(const plan::HostLayout& lay
           .has_all_of_host = layout.members() == context_.num_local_instances,
           .host_cores = context_.link->hostCores(),
           .names = members_->names()},
-      *members_, forced.in_memory);
+      *members_, forced.in_memory, std::move(use));
 }
 
 // ---- groups
@@ -236,9 +243,12 @@ std::unique_ptr<Group> GroupMaker::makeNative(const ForcedAlgorithms& forced) {
   for (const HostControlBlock& block : blocks) members_of_host.push_back(block.members);
   const plan::HostLayout layout(std::move(members_of_host), members_->localRanks().front());
   const bool alone = layout.hosts() > 1 && layout.hosts() == members_->size();
-  if (alone) return groupOf(messageCalls(forced));
-  std::unique_ptr<SharedCalls> inside =
-      sharedCalls(layout, blocks[static_cast<std::size_t>(layout.host())].offset, forced);
+  const HostControlBlock& block = blocks[static_cast<std::size_t>(layout.host())];
+  if (alone) {
+    useOf(block);  // it is not needed, and so given back
+    return groupOf(messageCalls(forced));
+  }
+  std::unique_ptr<SharedCalls> inside = sharedCalls(layout, block, forced);
   if (layout.hosts() == 1) return groupOf(std::move(inside));
   return groupOf(std::make_unique<HierarchicalCalls>(layout, std::move(inside), messageCalls(forced)));
 }

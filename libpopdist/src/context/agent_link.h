@@ -37,7 +37,7 @@ class AgentLink final : public Link {
   LinkError getAll(const std::string& prefix, std::chrono::milliseconds timeout, Values& values) override;
   LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) override;
   void abort(int exit_code, const std::string& message) override;
-  transport::SegmentView segment() const override { return {segment_.data(), segment_.size()}; }
+  transport::SegmentView segment() const override { return {segment_.data(), segment_.size(), &lent_}; }
   HostNetwork network() const override { return network_; }
   int hostCores() const override { return host_cores_; }
 
@@ -68,6 +68,7 @@ class AgentLink final : public Link {
   pop::contract::FrameReader reader_;
   std::vector<pop::sys::Fd> received_fds_;
   pop::sys::Mapping segment_;
+  mutable transport::LentPieces lent_;
   HostFence fence_;
   std::atomic<bool> has_put_ = false;  ///< since the last fence
   HostNetwork network_;

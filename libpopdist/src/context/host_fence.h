@@ -30,7 +30,7 @@ class HostFence {
   HostFence() = default;
   /// `header` outlives it.
   HostFence(pop::contract::SegmentHeader* header, const Place& place) : header_(header) {
-    const std::size_t instances = header->instances;
+    const std::size_t instances = *const_cast<const volatile std::uint32_t*>(&header->instances);  // once
     const auto first = static_cast<std::size_t>(place.first_of_host);
     const auto here = static_cast<std::size_t>(place.instances_of_host);
     const auto self = static_cast<std::size_t>(place.instance);

@@ -50,12 +50,15 @@ class MemoryLink final : public Link {
   LinkError getAll(const std::string& prefix, std::chrono::milliseconds timeout, Values& values) override;
   LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) override;
   void abort(int, const std::string&) override {}  // the caller's exit ends all there is
-  transport::SegmentView segment() const override { return {hub_->segment_.data(), hub_->segment_.size()}; }
+  transport::SegmentView segment() const override {
+    return {hub_->segment_.data(), hub_->segment_.size(), &lent_};
+  }
   HostNetwork network() const override { return hub_->network_; }
   int hostCores() const override { return hub_->host_cores_; }
 
  private:
   std::shared_ptr<MemoryHub> hub_;
+  mutable transport::LentPieces lent_;
 };
 
 }  // namespace popdist::context

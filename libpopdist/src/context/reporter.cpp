@@ -7,7 +7,8 @@ namespace popdist::context {
 
 Reporter::Reporter(pop::contract::SegmentHeader* header, int instance) : header_(header) {
   const auto self = static_cast<std::size_t>(instance);
-  if (self < header->instances) page_ = &pop::contract::reportPagesOf(header, header->instances)[self];
+  const std::size_t instances = *const_cast<const volatile std::uint32_t*>(&header->instances);  // once
+  if (self < instances) page_ = &pop::contract::reportPagesOf(header, instances)[self];
 }
 
 bool Reporter::isAt(std::uint32_t index, std::string_view name) const {

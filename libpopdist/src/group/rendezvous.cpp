@@ -45,6 +45,27 @@ std::string insteadOfAddress(const pop::Status& failure) {
   return kNoAddress + std::to_string(static_cast<int>(failure.code())) + ' ' + failure.message();
 }
 
+// "instances 0-3, 7", which a fence compares and shows. Replicas of one instance follow each other. What does
+// not fit is told apart by a number.
+std::string setOf(const std::vector<int>& instance_of_rank) {
+  constexpr std::size_t kMostLetters = 48;
+  std::vector<int> instances = instance_of_rank;
+  instances.erase(std::unique(instances.begin(), instances.end()), instances.end());
+  std::string text = instances.size() == 1 ? "instance " : "instances ";
+  const std::size_t before = text.size();
+  for (std::size_t first = 0; first < instances.size();) {
+    std::size_t last = first;
+    while (last + 1 < instances.size() && instances[last + 1] == instances[last] + 1) ++last;
+    text += (text.size() == before ? "" : ", ") + std::to_string(instances[first]);
+    if (last > first) text += (last == first + 1 ? ", " : "-") + std::to_string(instances[last]);
+    first = last + 1;
+  }
+  const std::string number = " (" + std::to_string(digestOf(instance_of_rank)) + ')';
+  if (text.size() > kMostLetters) return text.substr(0, text.rfind(',', kMostLetters)) + ", …" + number;
+  if (instances.size() == instance_of_rank.size()) return text;
+  return text + " with " + std::to_string(instance_of_rank.size()) + " replicas" + number;
+}
+
 // Removes the text before the next `end`, and the `end`, and returns the text.
 std::string textUpTo(char end, std::string& text) {
   const std::size_t at = std::min(text.find(end), text.size());
@@ -67,12 +88,16 @@ LinkError failureIn(std::string offered, int rank, int instance) {
 
 // ---- offers
 
+// Keys are used again by the group after the next: whoever makes that has seen everybody enter the next one's
+// fence, and so all have read this group's offers. Values that a group finds of an older one begin with
+// another number.
 std::string Rendezvous::keyOf(const std::string& what) const {
-  return std::string(context::kReservedKeys) + "group/" + std::to_string(number_) + '/' + what;
+  return std::string(context::kReservedKeys) + "group/" + std::to_string(number_ % 2) + '/' + what;
 }
 
 void Rendezvous::offer(const std::string& what, const std::string& text) {
-  throwIfFailed(context_.link->put(keyOf(what), text, context_.timeout()), kCreate);
+  const std::string value = std::to_string(number_) + ' ' + text;
+  throwIfFailed(context_.link->put(keyOf(what), value, context_.timeout()), kCreate);
 }
 
 void Rendezvous::offerAddresses(const std::string& backend, const transport::Connections* mine,
@@ -85,16 +110,15 @@ void Rendezvous::offerAddresses(const std::string& backend, const transport::Con
 
 void Rendezvous::offerControlBlock(int first_rank, int members) {
   const std::size_t bytes = shared::ControlBlock::bytesFor(members, plan::stageLayoutFor(members).bytes());
-  const std::size_t offset = pop::contract::takePiece(context_.link->segment().header(), bytes);
+  const std::size_t offset = context_.link->segment().takeFor(members, bytes);
   offer(controlBlockOf(first_rank), std::to_string(members) + ' ' + std::to_string(offset));
 }
 
 // ---- meeting
 
 void Rendezvous::meet(const std::string& settings) {
-  const std::string tag = "communicator " + std::to_string(number_) + " of " +
-                          std::to_string(members_.size()) + " ranks (" +
-                          std::to_string(digestOf(members_.instances())) + ')' + settings;
+  const std::string tag =
+      "communicator " + std::to_string(number_) + " of " + setOf(members_.instances()) + settings;
   LinkError error = context_.link->fence(tag, context_.timeout());
   if (error.status.code() == pop::Code::kDeadlineExceeded) {
     error.status = {
@@ -105,6 +129,8 @@ void Rendezvous::meet(const std::string& settings) {
   throwIfFailed(error, kCreate);
   if (members_.localRanks().empty()) return;
   throwIfFailed(context_.link->getAll(keyOf(""), context_.timeout(), offers_), kCreate);
+  for (auto& [key, value] : offers_)
+    if (textUpTo(' ', value) != std::to_string(number_)) value.clear();
   compareBackends();
 }
 

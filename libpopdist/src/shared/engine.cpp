@@ -326,8 +326,12 @@ bool Engine::readPieces(const Call& call) {
     const int rank = (place().rank + distance) % place().ranks;
     const CallSlot& slot = meeting_.callSlot(rank);
     if (slot.offer != Offer::kPieces) continue;
-    const std::string odd =
-        listed_.read(rank, place().segment.base + slot.input, place().segment.bytes - slot.input, bytes);
+    // Read once: the other instance may change it.
+    const std::uint64_t table = *static_cast<const volatile std::uint64_t*>(&slot.input);
+    const std::size_t room = place().segment.bytes;
+    const std::string odd = table % sizeof(table) == 0 && table < room - sizeof(table)
+                                ? listed_.read(rank, place().segment.base + table, room - table, bytes)
+                                : "its list of packed tensors lies outside the segment";
     if (odd.empty()) continue;
     if (!waiter().peerIsAborting()) meeting_.blame(rank, meeting_.nameOf(rank) + ": " + odd);
     return false;

@@ -41,17 +41,19 @@ void Pieces::list(void* table) {
 
 std::string ListedPieces::read(int rank, std::byte* table, std::size_t room_bytes, std::size_t bytes) {
   const auto* const words = reinterpret_cast<const std::uint64_t*>(table);
-  const std::size_t pieces = words[0];
+  const std::size_t pieces = *static_cast<const volatile std::uint64_t*>(words);
   const bool first = empty();
   const std::size_t most = std::min((room_bytes / sizeof(*words) - 1) / 2, bytes);
   if (pieces == 0 || pieces > most || (!first && pieces != ends_.size()))
     return "it packed " + std::to_string(pieces) + " non-empty tensors, the other ranks " +
            std::to_string(ends_.size());
-  const std::span<const std::uint64_t> ends(words + 1, pieces);
-  const std::span<const std::uint64_t> distances(words + 1 + pieces, pieces);
-  if (first) ends_.assign(ends.begin(), ends.end());
+  // A copy: the other instance may change its table after the checks.
+  const std::vector<std::uint64_t> listed(words + 1, words + 1 + 2 * pieces);
+  const std::span<const std::uint64_t> ends = std::span(listed).first(pieces);
+  const std::span<const std::uint64_t> distances = std::span(listed).last(pieces);
   if (ends.back() != bytes || !std::is_sorted(ends.begin(), ends.end()))
     return "the tensors that it packed do not add up to " + std::to_string(bytes) + " bytes";
+  if (first) ends_.assign(ends.begin(), ends.end());
   const auto [odd, expected] = std::mismatch(ends.begin(), ends.end(), ends_.begin());
   if (odd != ends.end())
     return "its packed tensor " + std::to_string(odd - ends.begin()) + " ends at byte " +

@@ -28,8 +28,9 @@ shared::Call sharedCallOf(const CollectiveCall& call) {
 }  // namespace
 
 SharedCalls::SharedCalls(shared::Place place, const group::Members& members,
-                         std::optional<SharedAlgorithm> forced)
-    : rank_(place.rank),
+                         std::optional<SharedAlgorithm> forced, transport::PieceUse use)
+    : use_(std::move(use)),
+      rank_(place.rank),
       ranks_(place.ranks),
       monitor_(members, place.first_rank),
       meeting_(std::move(place), monitor_, members.context().oversubscribed()),

@@ -16,9 +16,10 @@ namespace popdist::calls {
 
 class SharedCalls final : public group::CallPath {
  public:
-  /// `place` is that of some of the `members`, which outlive this object. `forced`: see MemoryChoice.
+  /// `place` is that of some of the `members`, which outlive this object, and `use` this rank's part of its
+  /// control block. `forced`: see MemoryChoice.
   SharedCalls(shared::Place place, const group::Members& members,
-              std::optional<choice::SharedAlgorithm> forced);
+              std::optional<choice::SharedAlgorithm> forced, transport::PieceUse use);
 
   bool run(const group::CollectiveCall& call) override;
   exec::Failure takeFailure() override { return meeting_.takeFailure(); }
@@ -51,6 +52,7 @@ class SharedCalls final : public group::CallPath {
   bool sends(const CollectiveCall& call, int rank) const;
   std::size_t largestBytes(const CollectiveCall& call) const;
 
+  const transport::PieceUse use_;  // until nothing below needs it
   const int rank_;
   const int ranks_;
   group::EndNoticeMonitor monitor_;

@@ -59,7 +59,7 @@ class ClusterLink final : public context::Link {
                             Values& values) override;
   context::LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) override;
   void abort(int exit_code, const std::string& message) override;
-  transport::SegmentView segment() const override { return {segment_.data(), segment_.size()}; }
+  transport::SegmentView segment() const override { return {segment_.data(), segment_.size(), &lent_}; }
   context::HostNetwork network() const override { return network_; }
   int hostCores() const override { return host_cores_; }
 
@@ -94,6 +94,7 @@ class ClusterLink final : public context::Link {
   std::unique_ptr<Server> server_;
   pop::sys::Fd socket_;
   pop::sys::Mapping segment_;
+  mutable transport::LentPieces lent_;
 
   pop::contract::FrameReader reader_;  // of the thread
   std::vector<bool> known_ends_;       // of the thread

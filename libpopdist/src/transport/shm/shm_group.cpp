@@ -23,9 +23,14 @@ std::size_t ringBytesFor(int ranks) {
   return std::clamp(share, kMinRingBytes, kMaxRingBytes);
 }
 
-// One incoming ring from each rank.
-std::size_t pieceBytes(int ranks, std::size_t ring_bytes) {
+std::size_t ringsBytes(int ranks, std::size_t ring_bytes) {
   return static_cast<std::size_t>(ranks) * (sizeof(RingHeader) + ring_bytes);
+}
+
+// One incoming ring from each rank, and a doorbell; a process uses that of its first rank.
+std::size_t pieceBytes(int ranks, std::size_t ring_bytes) {
+  static_assert(sizeof(RingHeader) % alignof(Doorbell) == 0 && kMinRingBytes % alignof(Doorbell) == 0);
+  return ringsBytes(ranks, ring_bytes) + sizeof(Doorbell);
 }
 
 // Ring `index` of the piece at `piece_offset`.
@@ -45,15 +50,16 @@ struct Address {
   std::size_t doorbell_offset = 0;
 };
 
-pop::Result<Address> parseAddress(const std::string& text, std::size_t segment_bytes,
+pop::Result<Address> parseAddress(const std::string& text, const SegmentView& segment,
                                   std::size_t piece_bytes) {
   const std::vector<std::string> parts = pop::split(text, ' ');
   if (parts.size() != 2) return pop::internalError("unreadable shared-memory address " + pop::inQuotes(text));
   POP_ASSIGN_OR_RETURN(const std::int64_t piece, pop::parseInteger(parts[0]));
   POP_ASSIGN_OR_RETURN(const std::int64_t doorbell, pop::parseInteger(parts[1]));
   const Address address{static_cast<std::size_t>(piece), static_cast<std::size_t>(doorbell)};
-  const bool inside = piece_bytes <= segment_bytes && address.piece_offset <= segment_bytes - piece_bytes &&
-                      address.doorbell_offset <= segment_bytes - sizeof(Doorbell);
+  const bool inside = segment.hasPiece(address.piece_offset, piece_bytes) &&
+                      address.doorbell_offset <= segment.bytes - sizeof(Doorbell) &&
+                      address.doorbell_offset % alignof(Doorbell) == 0;
   if (!inside) return pop::internalError("shared-memory address outside the segment: " + pop::inQuotes(text));
   return address;
 }
@@ -115,28 +121,29 @@ class ShmGroup::Local final : public Endpoint {
   std::vector<Link> links_;
 };
 
-ShmGroup::ShmGroup(SegmentView segment, int ranks, std::size_t ring_bytes, std::size_t doorbell_offset)
+ShmGroup::ShmGroup(SegmentView segment, int ranks, std::size_t ring_bytes, std::vector<std::size_t> pieces)
     : segment_(segment),
       ranks_(ranks),
       ring_bytes_(ring_bytes),
-      doorbell_offset_(doorbell_offset),
-      sleeper_(reinterpret_cast<Doorbell*>(segment.base + doorbell_offset)) {}
+      doorbell_offset_(pieces.front() + ringsBytes(ranks, ring_bytes)),
+      sleeper_(reinterpret_cast<Doorbell*>(segment.base + doorbell_offset_)) {}
 
 ShmGroup::~ShmGroup() = default;
 
 pop::Result<std::unique_ptr<ShmGroup>> ShmGroup::create(SegmentView segment, int ranks,
                                                         std::span<const int> local_ranks) {
   const std::size_t ring_bytes = ringBytesFor(ranks);
-  const std::size_t doorbell = pop::contract::takePiece(segment.header(), sizeof(Doorbell));
-  std::unique_ptr<ShmGroup> group(new ShmGroup(segment, ranks, ring_bytes, doorbell));
-  for (const int rank : local_ranks) {
-    const std::size_t piece = pop::contract::takePiece(segment.header(), pieceBytes(ranks, ring_bytes));
-    if (doorbell == 0 || piece == 0) {
+  std::vector<std::size_t> pieces;
+  for (std::size_t i = 0; i < local_ranks.size(); ++i) {
+    pieces.push_back(segment.takeFor(ranks, pieceBytes(ranks, ring_bytes)));
+    if (pieces.back() == 0) {
       return pop::Status(pop::Code::kResourceExhausted,
                          "this host's shared-memory segment is full: too many communicators, Pods or ranks");
     }
-    group->locals_.push_back(std::make_unique<Local>(rank, piece));
   }
+  std::unique_ptr<ShmGroup> group(new ShmGroup(segment, ranks, ring_bytes, pieces));
+  for (std::size_t i = 0; i < local_ranks.size(); ++i)
+    group->locals_.push_back(std::make_unique<Local>(local_ranks[i], pieces[i]));
   return group;
 }
 
@@ -154,8 +161,10 @@ pop::Status ShmGroup::connect(std::span<const std::string> addresses) {
   std::vector<Address> parsed;
   for (const std::string& address : addresses) {
     POP_ASSIGN_OR_RETURN(const Address each,
-                         parseAddress(address, segment_.bytes, pieceBytes(ranks_, ring_bytes_)));
+                         parseAddress(address, segment_, pieceBytes(ranks_, ring_bytes_)));
     parsed.push_back(each);
+    uses_.emplace_back(segment_, each.piece_offset, pieceBytes(ranks_, ring_bytes_),
+                       static_cast<int>(locals_.size()));
   }
   for (const auto& local : locals_) {
     local->links().reserve(parsed.size());

@@ -16,6 +16,7 @@
 #include "common/base/status.h"
 #include "common/contract/segment.h"
 #include "libpopdist/src/transport/shm/doorbell.h"
+#include "libpopdist/src/transport/shm/lent_pieces.h"
 #include "libpopdist/src/transport/transport.h"
 
 namespace popdist::transport {
@@ -27,6 +28,7 @@ inline constexpr std::uint64_t kPrivate = ~std::uint64_t{0};
 struct SegmentView {
   std::byte* base = nullptr;
   std::size_t bytes = 0;
+  LentPieces* lent = nullptr;  ///< of this instance; nullptr: pieces are taken for ever
   /// The offset of `memory` in the segment, or kPrivate.
   std::uint64_t offsetOf(const void* memory) const {
     const auto* const address = static_cast<const std::byte*>(memory);
@@ -35,6 +37,16 @@ struct SegmentView {
   }
   pop::contract::SegmentHeader* header() const {
     return reinterpret_cast<pop::contract::SegmentHeader*>(base);
+  }
+  /// As LentPieces::take.
+  std::size_t takeFor(int users, std::size_t piece_bytes) const {
+    return lent != nullptr ? lent->take(*this, piece_bytes, users)
+                           : pop::contract::takePiece(header(), PieceUse::bytesWithUsers(piece_bytes));
+  }
+  /// Whether a piece for users lies in the segment.
+  bool hasPiece(std::size_t offset, std::size_t piece_bytes) const {
+    const std::size_t whole = PieceUse::bytesWithUsers(piece_bytes);
+    return offset % pop::contract::kPieceAlignmentBytes == 0 && whole <= bytes && offset <= bytes - whole;
   }
 };
 
@@ -59,13 +71,14 @@ class ShmGroup {
   class Link;
   class Local;
 
-  ShmGroup(SegmentView segment, int ranks, std::size_t ring_bytes, std::size_t doorbell_offset);
+  ShmGroup(SegmentView segment, int ranks, std::size_t ring_bytes, std::vector<std::size_t> pieces);
 
   SegmentView segment_;
   const int ranks_;
   const std::size_t ring_bytes_;
   const std::size_t doorbell_offset_;
   DoorbellSleeper sleeper_;
+  std::vector<PieceUse> uses_;                  ///< of all ranks' pieces, once connected
   std::vector<std::unique_ptr<Local>> locals_;  ///< one per local rank
 };
 

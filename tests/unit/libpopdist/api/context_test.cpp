@@ -174,8 +174,9 @@ std::array<int, 3> communicatorsIn(std::size_t segment_bytes) {
   std::array<int, 3> made{};
   group.run([&](Context& context) {
     int& own = made[static_cast<std::size_t>(context.instanceIndex())];
+    std::vector<std::unique_ptr<Communicator>> kept;
     try {
-      for (;; ++own) context.createCommunicator({0, 1, 2});
+      for (;; ++own) kept.push_back(context.createCommunicator({0, 1, 2}));
     } catch (const popdist_error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kResourceExhausted) << error.what();
       EXPECT_THAT(error.what(), HasSubstr("segment is full"));
