@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "common/tls/certificates.h"
 #include "tests/integration/daemon/daemon_fixture.h"
 #include "tests/testing/etcd_server.h"
 #include "tests/testing/free_port.h"
@@ -105,6 +106,27 @@ class LeadersTest : public DaemonTest {
     return grpc::CreateCustomChannel(server(member), grpc::SslCredentials(tls), arguments);
   }
 
+  /// With what the jobs' issuer signs, whatever it claims.
+  void expectNobodyAt(std::size_t member) const {
+    const tls::KeyPair issuer{fileText(path("tls/issuer.pem")), fileText(path("tls/issuer-key.pem"))};
+    tls::KeyPair pair = tls::makeUserCertificate(issuer, "root", 1).value();
+    pair.certificate_pem += issuer.certificate_pem;
+    std::ofstream(path("stolen.pem")) << pair.certificate_pem;
+    std::ofstream(path("stolen-key.pem")) << pair.key_pem;
+    EXPECT_EQ(
+        outputOf("curl --silent --output /dev/null --write-out '%{http_code}' --cacert " +
+                 path("tls/ca.pem") + " --cert " + path("stolen.pem") + " --key " + path("stolen-key.pem") +
+                 " https://localhost:" + std::to_string(http_ports_[member]) + "/v1/jobs"),
+        "000");
+    const auto channel = grpc::CreateChannel(
+        server(member),
+        grpc::SslCredentials({fileText(path("tls/ca.pem")), pair.key_pem, pair.certificate_pem}));
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + seconds(10));
+    v1::ListJobsReply jobs;
+    EXPECT_FALSE(v1::Controller::NewStub(channel)->List(&context, {}, &jobs).ok());
+  }
+
   EtcdServer etcd_;
   const std::array<int, 2> ports_{port(), freePort()};
   const std::array<int, 2> http_ports_{freePort(), freePort()};
@@ -124,6 +146,8 @@ TEST_F(LeadersTest, AFollowerPassesOnAndTakesOver) {
                        path("tls/user-alice.pem") + " --key " + path("tls/user-alice-key.pem") +
                        " https://localhost:" + std::to_string(http_ports_[1]) + "/metrics"),
               HasSubstr("popdist_jobs"));
+
+  expectNobodyAt(1);
 
   kill(name(0), SIGKILL);
   const Time::time_point killed = Time::now();
