@@ -6,6 +6,7 @@
 #include <array>
 #include <functional>
 #include <latch>
+#include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -246,8 +247,9 @@ TEST(Pod, WithoutRoomInTheSegmentSaysThatItIsThePodsAttachingThatFails) {
                    .instances_per_host = 2,
                    .segment_bytes = 64 << 20});
     group.run([](Context& context) {
+      std::vector<std::unique_ptr<Pod>> pods;
       const auto attach_many = [&] {
-        for (int i = 0; i < 100; ++i) Pod(context).time();
+        for (int i = 0; i < 100; ++i) pods.push_back(std::make_unique<Pod>(context));
       };
       expectError(ErrorCode::kResourceExhausted, "attaching to the Pod: ", attach_many);
     });
