@@ -180,7 +180,9 @@ void AgentCore::onSpawnFailed(int instance, int exit_code, const std::string& wh
 }
 
 void AgentCore::onReaped(int instance, const contract::ExitStatus& status, const std::string& cause) {
-  end(instance, {status, cause.empty() ? "" : contract::describe(status) + ": " + cause});
+  end(instance, {status,
+                 cause.empty() ? "" : contract::describe(status) + ": " + cause,
+                 rendezvous_.toldBy(instance)});
 }
 
 void AgentCore::end(int instance, const InstanceEnd& end) {

@@ -62,6 +62,8 @@ class Rendezvous {
   virtual void announce(const EndNotice& end_notice) = 0;
   /// What has changed since the last call of what instances report of themselves.
   virtual std::vector<InstanceValue> takeReported() = 0;
+  /// The instance of whose failure `instance` was told last; -1: none. It may be any number.
+  virtual int toldBy(int instance) const = 0;
 };
 
 }  // namespace pop

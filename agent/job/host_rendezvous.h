@@ -28,6 +28,7 @@ class HostRendezvous final : public Rendezvous {
   void releaseFence(FenceId fence, const PutValues& values) override;
   void announce(const EndNotice& end_notice) override;
   std::vector<InstanceValue> takeReported() override { return instances_.takeReported(); }
+  int toldBy(int instance) const override { return instances_.toldBy(instance); }
 
   /// As PmiServer::connect.
   Result<sys::Fd> connectPmi(int instance) { return pmi_.connect(instance); }

@@ -39,6 +39,10 @@ class HostSegment {
   /// instead.
   std::optional<Entry> entryAfter(std::uint32_t answered, int instance) const;
   void answer(int instance, std::uint32_t entry, bool failed);
+  /// The instance that it was told of a failure by; it may say any number. -1: none.
+  int toldBy(int instance) const {
+    return static_cast<int>(slot(instance).told_by.load(std::memory_order_acquire)) - 1;
+  }
   /// What the instance has reported; without what cannot be.
   std::vector<contract::ReadReport> reportsOf(int instance) const;
   /// Wakes the instances that wait for an answer in their slots.

@@ -39,6 +39,7 @@ class InstanceServer final : private FenceMembers {
   void announce(const EndNotice& end_notice);
   /// What has changed since the last call of what instances report.
   std::vector<InstanceValue> takeReported();
+  int toldBy(int instance) const { return segment_.exists() ? segment_.toldBy(instance) : -1; }
 
  private:
   struct Connection {

@@ -16,7 +16,7 @@
 namespace pop::contract {
 
 /// Longer tags are sent by message.
-inline constexpr std::size_t kSlotTagBytes = 100;
+inline constexpr std::size_t kSlotTagBytes = 96;
 
 /// The slot of one instance. The instance writes all of it except the agent's words, and only while it is
 /// outside.
@@ -28,6 +28,8 @@ struct FenceSlot {
   std::atomic<std::uint64_t> tag_digest{0};
   std::uint32_t tag_bytes = 0;
   char tag[kSlotTagBytes] = {};  ///< what the fence is for
+  /// 1 more than the instance whose failure this one was told of last; 0: none. Read when this one has ended.
+  std::atomic<std::uint32_t> told_by{0};
 };
 static_assert(sizeof(FenceSlot) == 128);
 

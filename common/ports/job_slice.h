@@ -78,6 +78,7 @@ struct InstanceValue {
 struct InstanceEnd {
   contract::ExitStatus status;  ///< when it could not be started: code 126 or 127
   std::string reason;  ///< when the status does not say it all: "could not be started: …"; else empty
+  int told_by = -1;    ///< the instance whose failure it was told of last; -1: none
 
   /// It was not started, or its keeper is gone: not by itself.
   bool isLost() const { return !reason.empty() && shellExitCode(status) < contract::kExitSignalBase; }

@@ -163,6 +163,7 @@ void encodeBody(const EndedReport& ended, v1::Report& into) {
   each->set_signal(ended.end.status.signal);
   each->set_core_dumped(ended.end.status.core_dumped);
   each->set_reason(ended.end.reason);
+  if (ended.end.told_by >= 0) each->set_told_by(ended.end.told_by);
   each->set_input_read(ended.input_read);
 }
 void encodeBody(const ClosedReport& closed, v1::Report& into) {
@@ -248,7 +249,9 @@ Status decodeReported(const v1::InstanceValues& from, ValuesReport& into) {
 
 void decodeEnded(const v1::Ended& from, EndedReport& into) {
   into.instance = from.instance();
-  into.end = {{from.code(), from.signal(), from.core_dumped()}, bounded(from.reason())};
+  into.end = {{from.code(), from.signal(), from.core_dumped()},
+              bounded(from.reason()),
+              from.has_told_by() ? from.told_by() : -1};
   into.input_read = from.input_read();
 }
 

@@ -17,7 +17,8 @@ Attempt::Attempt(Loop& loop, model::JobSpec spec, JobHosts& hosts, const EventLo
       events_(events),
       instances_(placed_.spec().num_instances),
       fences_{newFence(), newFence(), newFence()},
-      end_notices_(loop, [this](const SharedEndNotices& end_notices) { announce(end_notices); }) {
+      end_notices_(loop, [this](const SharedEndNotices& end_notices) { announce(end_notices); }),
+      failures_(loop, [this](Failure failure) { events_.failed(std::move(failure)); }) {
   for (int host = 0; host < hosts.count(); ++host)
     open_on_.push_back(placed_.instancesOn(host).end - placed_.instancesOn(host).first);
   hosts.reportTo(*this);
@@ -92,14 +93,23 @@ void Attempt::onEnded(int instance, const InstanceEnd& end) {
   noteEnd(instance, reason);
   // First the job, then the other instances: one that fails because of this notice must come second.
   if (!end.status.success()) {
-    events_.failed({.instance = instance,
-                    .pid = instances_.pid(instance),
-                    .reason = reason,
-                    .exit_code = shellExitCode(end.status),
-                    .lost = end.isLost(),
-                    .host = hostNameOf(instance)});
+    failures_.add({.instance = instance,
+                   .pid = instances_.pid(instance),
+                   .reason = reason,
+                   .exit_code = shellExitCode(end.status),
+                   .lost = end.isLost(),
+                   .host = hostNameOf(instance)},
+                  causeOf(instance, end));
   }
+  failures_.ended(instance);
   tellEnd(instance, end.status.success(), reason);
+}
+
+// What an instance says may be anything.
+int Attempt::causeOf(int instance, const InstanceEnd& end) const {
+  const int cause = end.told_by;
+  if (cause < 0 || cause >= instances_.count() || cause == instance) return -1;
+  return instances_.state(cause) == InstanceState::kRunning ? cause : -1;
 }
 
 void Attempt::onClosed(int instance) {
@@ -158,6 +168,7 @@ void Attempt::lose(int instance) {
   stopped_.erase(instance);
   if (state != InstanceState::kEnded) {
     noteEnd(instance, "was lost with its host");
+    failures_.ended(instance);
     tellEnd(instance, false, "was lost with its host");
   }
   close(instance);
@@ -185,6 +196,7 @@ void Attempt::close(int instance) {
 
 void Attempt::endIfAllAreClosed() {
   if (!instances_.allAreClosed()) return;
+  failures_.release();
   runs_ = false;
   end_notices_.forget();
   events_.attemptOver();

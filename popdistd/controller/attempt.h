@@ -11,6 +11,7 @@
 #include "popdistd/controller/end_notices.h"
 #include "popdistd/controller/event_log.h"
 #include "popdistd/controller/fence_join.h"
+#include "popdistd/controller/first_failure.h"
 #include "popdistd/controller/instances.h"
 #include "popdistd/controller/job_hosts.h"
 
@@ -67,6 +68,7 @@ class Attempt final : private HostReports {
   FenceJoin newFence() const;
   contract::Rendezvous rendezvous() const;
   int hostOf(int instance) const;
+  int causeOf(int instance, const InstanceEnd& end) const;
   const std::string& hostNameOf(int instance) const;
   int& openOn(int host) { return open_on_[static_cast<std::size_t>(host)]; }
 
@@ -79,6 +81,7 @@ class Attempt final : private HostReports {
   std::vector<int> open_on_;  ///< for each host, the number of instances that are not closed yet
   std::array<FenceJoin, kNumFences> fences_;
   EndNotices end_notices_;
+  FirstFailure failures_;
   bool runs_ = false;       ///< between start() and its end
   int instances_lost_ = 0;  ///< with their hosts
   std::set<int> stopped_;   ///< instances that had not ended when it was stopped, and were not lost

@@ -70,6 +70,7 @@ class SimHost final : public Agent, private Processes, private Rendezvous, priva
   void releaseFence(FenceId /*fence*/, const PutValues& values) override;
   void announce(const EndNotice& end_notice) override;
   std::vector<InstanceValue> takeReported() override { return {}; }
+  int toldBy(int) const override { return -1; }
   // InputSink
   void write(std::string bytes) override;
   void end() override { read_input += '.'; }

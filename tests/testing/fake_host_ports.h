@@ -36,6 +36,7 @@ class FakeRendezvous final : public Rendezvous {
   void announce(const EndNotice& end_notice) override { announced.push_back(end_notice.text); }
 
   std::vector<InstanceValue> takeReported() override { return std::exchange(reported, {}); }
+  int toldBy(int) const override { return -1; }
 
   int opened = 0;
   Status open_error;  ///< with which open() fails, when it is one

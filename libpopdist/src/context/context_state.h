@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "common/contract/segment.h"
 #include "libpopdist/src/choice/forced_algorithms.h"
 #include "libpopdist/src/context/backends.h"
 #include "libpopdist/src/context/link.h"
@@ -36,6 +37,14 @@ struct ContextState {
   std::optional<choice::ForcedAlgorithms>
       forced{};            ///< forced algorithms of communicators; unset: those of the environment
   int groups_created = 0;  ///< names the next group; every instance creates them in the same order
+
+  /// A failure that begins on `instance` is thrown here, too. Should both end by it, poprun reports that one.
+  void toldBy(int instance) const {
+    pop::contract::SegmentHeader* const header = link->segment().header();
+    if (instance < 0 || instance == instance_index || header == nullptr) return;
+    pop::contract::fenceSlotsOf(header, header->instances)[static_cast<std::size_t>(instance_index)].told_by =
+        static_cast<std::uint32_t>(instance) + 1;
+  }
 
   std::chrono::milliseconds timeout() const { return std::chrono::milliseconds(timeout_ms.load()); }
 };

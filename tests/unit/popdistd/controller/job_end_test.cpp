@@ -321,5 +321,52 @@ TEST(JobEndNotices, ReachTheOthersOnlyAfterTheFailureIsDecided) {
   EXPECT_EQ(job.outcome().failure->instance, 1);
 }
 
+// An exception on instance 1 has told instances 0 and 2, which end before it.
+TEST(JobEnd, TheFailureThatOthersWereToldOfComesFirst) {
+  JobFixture job(1, 3);
+  job.startAll();
+  job.endedAsTold(0, {.code = 5}, 1);
+  job.ended(2, {.code = 6});
+  EXPECT_EQ(job.agent(0).stops, 0);
+  job.ended(1, {.code = 3});
+  EXPECT_EQ(job.agent(0).stops, 1);
+  for (const int instance : {0, 1, 2}) job.closed(instance);
+  ASSERT_TRUE(job.done());
+  ASSERT_TRUE(job.outcome().failure);
+  EXPECT_EQ(job.outcome().failure->instance, 1);
+  EXPECT_EQ(job.outcome().exit_code, 3);
+}
+
+TEST(JobEnd, AFailureWaitsForItsCauseNoLongerThanThatCanTake) {
+  JobFixture job(1, 2);
+  job.startAll();
+  job.endedAsTold(0, {.code = 5}, 1);
+  job.loop().advance(std::chrono::seconds(6));  // instance 1 has caught its exception, and goes on
+  EXPECT_EQ(job.agent(0).stops, 1);
+  job.ended(1, {.signal = SIGTERM});
+  for (const int instance : {0, 1}) job.closed(instance);
+  EXPECT_EQ(job.outcome().failure->instance, 0);
+  EXPECT_EQ(job.outcome().exit_code, 5);
+}
+
+TEST(JobEnd, AnInstanceThatEndsWellIsNoCause) {
+  JobFixture job(1, 2);
+  job.startAll();
+  job.endedAsTold(0, {.code = 5}, 1);
+  job.ended(1, kSuccess);
+  EXPECT_EQ(job.agent(0).stops, 1);
+  for (const int instance : {0, 1}) job.closed(instance);
+  EXPECT_EQ(job.outcome().exit_code, 5);
+}
+
+TEST(JobEnd, WhatAnInstanceSaysOfACauseMayBeAnything) {
+  for (const int cause : {0, 2, -7, INT32_MAX}) {
+    JobFixture job(1, 2);
+    job.startAll();
+    job.endedAsTold(0, {.code = 5}, cause);
+    EXPECT_EQ(job.agent(0).stops, 1) << cause;
+  }
+}
+
 }  // namespace
 }  // namespace pop

@@ -77,6 +77,10 @@ class JobFixture {
   void ended(int instance, const contract::ExitStatus& status) {
     eventsOf(instance).onEnded(instance, {status, {}});
   }
+  /// It was told before of a failure of `cause`.
+  void endedAsTold(int instance, const contract::ExitStatus& status, int cause) {
+    eventsOf(instance).onEnded(instance, {status, {}, cause});
+  }
   void closed(int instance) { eventsOf(instance).onClosed(instance); }
   void aborted(int instance, int exit_code, const std::string& message) {
     eventsOf(instance).onAborted(instance, exit_code, message);
