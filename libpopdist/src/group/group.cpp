@@ -12,11 +12,20 @@ void Group::refuse(const CollectiveCall& call) const {
        pop::failedPrecondition("this process was forked from the one that owns the communicator"), -1);
 }
 
+// In a forked child the other thread is the parent's.
+void Group::refuseSecond(const CollectiveCall& call) const {
+  if (fork_ != pop::sys::forksOfThisProcess()) refuse(call);
+  fail(descriptionOf(call), OneCaller::refusal(), -1);
+}
+
 void Group::failCollective(const CallDescription& call, exec::Failure failure) {
   const int blamed = members_->rankToBlame(failure);
   failure.status = members_->naming(blamed, failure.status);
-  broken_ = "in " + call.text + ", " + failure.status.message();
-  path_->abort(failure);
+  if (!broken_) {
+    broken_ = "in " + call.text + ", " + failure.status.message();
+    path_->abort(failure);
+  }
+  if (failure.heard && blamed >= 0) context_.toldBy(members_->instanceOf(blamed));
   fail(call, failure.status, blamed < 0 ? -1 : members_->instanceOf(blamed));
 }
 

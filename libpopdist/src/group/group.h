@@ -14,6 +14,7 @@
 #include "libpopdist/src/group/call_error.h"
 #include "libpopdist/src/group/call_path.h"
 #include "libpopdist/src/group/members.h"
+#include "libpopdist/src/group/one_caller.h"
 
 namespace popdist::group {
 
@@ -30,11 +31,28 @@ class Group {
   std::string nameOfRank(int rank) const { return members_->nameOfRank(rank); }
   std::chrono::milliseconds timeout() const { return context_.timeout(); }
 
+  /// While it lives, its thread has the group to itself. A second thread's call fails, and the group with it.
+  class Turn {
+   public:
+    Turn(Group& group, const CollectiveCall& call) : caller_(group.caller_) {
+      if (!caller_.enter()) [[unlikely]]
+        group.refuseSecond(call);
+    }
+    ~Turn() { caller_.leave(); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    OneCaller& caller_;
+  };
+
   /// Carries out one collective. Throws popdist_error; the group is then unusable.
   void run(const CollectiveCall& call) try {
+    const Turn turn(*this, call);
     checkUsable(call);
     if (!path_->run(call)) [[unlikely]]
       failCollective(descriptionOf(call), path_->takeFailure());
+    confirmOneCaller(call);
   } catch (const std::bad_alloc&) {
     failCollective(descriptionOf(call), {.status = {pop::Code::kResourceExhausted, "out of memory"}});
   }
@@ -44,6 +62,11 @@ class Group {
   void checkUsable(const CollectiveCall& call) const {
     if (!isUsable()) [[unlikely]]
       refuse(call);
+  }
+  /// At the end of a turn: throws like run() if another thread has called meanwhile.
+  void confirmOneCaller(const CollectiveCall& call) {
+    if (caller_.hadSecond()) [[unlikely]]
+      failCollective(descriptionOf(call), {.status = OneCaller::refusal()});
   }
   /// Throws like run() if a rank has aborted. Call it before writing to other ranks' memory and after reading
   /// it: a rank that aborts has its memory back.
@@ -60,12 +83,14 @@ class Group {
 
  private:
   [[noreturn]] void refuse(const CollectiveCall& call) const;
+  [[noreturn]] void refuseSecond(const CollectiveCall& call) const;
 
   const context::ContextState& context_;
   const std::unique_ptr<const Members> members_;
   const std::unique_ptr<CallPath> path_;  ///< uses members_
   const unsigned fork_ = pop::sys::forksOfThisProcess();
   std::optional<std::string> broken_;  ///< why no further call is possible; ok: calls are possible
+  OneCaller caller_;
 };
 
 }  // namespace popdist::group

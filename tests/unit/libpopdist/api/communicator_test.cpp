@@ -5,12 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <latch>
 #include <numeric>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "popdist/communicator.hpp"
@@ -273,6 +276,44 @@ TEST(Communicator, TakesWhateverHasItsElementsInOnePiece) {
   static_assert(!Elements<std::vector<float>> && !Elements<const std::vector<float>&> &&
                     !Elements<std::span<const float>> && !Elements<std::vector<bool>&>,
                 "the result would be nowhere");
+}
+
+TEST(TwoThreads, InOneCommunicatorAreRefusedOnAllMembers) {
+  ThreadGroup group(2);
+  std::latch refused(1);
+  group.run([&](Context& context) {
+    const auto codeOf = [&](const std::function<void()>& call) {
+      try {
+        call();
+      } catch (const popdist_error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::kFailedPrecondition);
+        EXPECT_THAT(error.what(), HasSubstr("two threads of this process"));
+        return true;
+      }
+      return false;
+    };
+    int one = 1;
+    const auto sum = [&] { context.world().allReduce(std::span(&one, 1)); };
+    if (context.instanceIndex() == 1) {
+      refused.wait();
+      codeOf(sum);  // it was there when the others' call failed, or comes to it
+      EXPECT_TRUE(codeOf(sum));
+      return;
+    }
+    // One of the two waits inside for the other member while the other comes, whichever that is.
+    std::atomic<int> errors{0};
+    const auto count = [&](bool is_refused) {
+      if (is_refused && errors++ == 0) refused.count_down();
+    };
+    {
+      const std::jthread other([&] {
+        int own = 1;
+        count(codeOf([&] { context.world().allReduce(std::span(&own, 1)); }));
+      });
+      count(codeOf(sum));
+    }
+    EXPECT_EQ(errors, 2);
+  });
 }
 
 }  // namespace
