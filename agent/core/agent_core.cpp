@@ -180,9 +180,8 @@ void AgentCore::onSpawnFailed(int instance, int exit_code, const std::string& wh
 }
 
 void AgentCore::onReaped(int instance, const contract::ExitStatus& status, const std::string& cause) {
-  end(instance, {status,
-                 cause.empty() ? "" : contract::describe(status) + ": " + cause,
-                 rendezvous_.toldBy(instance)});
+  end(instance,
+      {status, cause.empty() ? "" : contract::describe(status) + ": " + cause, rendezvous_.toldBy(instance)});
 }
 
 void AgentCore::end(int instance, const InstanceEnd& end) {

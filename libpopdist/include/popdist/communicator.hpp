@@ -7,7 +7,8 @@
 //
 // Who calls
 //   - Every member, with the same operation, count, type, operator and root, in the same order.
-//   - One call at a time on a communicator. Two threads at once get kFailedPrecondition, and the communicator has
+//   - One call at a time on a communicator. Two threads at once get kFailedPrecondition, and the communicator
+//   has
 //     failed for all members.
 //   - If a member makes another call, all members get an error. By messages, a member whose part was already
 //     done gets it in its next call.

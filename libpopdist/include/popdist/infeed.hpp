@@ -70,6 +70,11 @@ class Infeed {
   /// Of this instance, InfeedOptions::replicas: next() takes 0 to one less.
   int replicas() const;
 
+  /// What all instances must have in common, so that each element is read by one of them: the steps of the
+  /// dataset up to the one that deals elements out to `replicas` (forReplicas) or `instances` (shard), which
+  /// are the job's: seeds, sizes and numbers, in words. Empty without such a step. A Trainer compares it.
+  std::string shared(int instances, int replicas) const;
+
   /// Steps of a pass: Dataset::kEndless for a dataset that repeats for ever, nothing while unknown.
   std::optional<std::uint64_t> steps() const;
 

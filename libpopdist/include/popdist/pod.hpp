@@ -33,6 +33,10 @@ class Pod {
   Pod(const Pod&) = delete;
   Pod& operator=(const Pod&) = delete;
 
+  /// This instance gives up: others that wait for it in a sum, or come to one, get an error with this text at
+  /// once. No sum is possible any more. Local.
+  void abort(const std::string& why);
+
   const std::string& system() const;  ///< preset, such as "pod16"
   int numReplicas() const;            ///< of the job
   int numLocalReplicas() const;       ///< of this instance

@@ -52,8 +52,13 @@ class GradientReduction {
 
 class Strategy {
  public:
-  explicit Strategy(Context& context) : context_(&context) {}
+  /// Who calls: every instance, with strategies of the same name and options. Costs a communicator of all
+  /// instances, once, and a small all-reduce. Throws as Context::createCommunicator, and popdist_error
+  /// kFailedPrecondition, on all instances, where they differ.
+  explicit Strategy(Context& context) : Strategy(context, "of the program", "") {}
   virtual ~Strategy() = default;
+  Strategy(const Strategy&) = delete;
+  Strategy& operator=(const Strategy&) = delete;
 
   virtual std::string_view name() const = 0;
   Context& context() const { return *context_; }
@@ -96,6 +101,9 @@ class Strategy {
   virtual void advanceAllGather(std::size_t /*bytes*/, int /*replicas_per_group*/) {}
   virtual void advanceAllReduce(std::size_t /*bytes*/, int /*replicas_per_group*/) {}
 
+ protected:
+  Strategy(Context& context, std::string_view name, const std::string& options);
+
  private:
   Context* context_;
 };
@@ -103,7 +111,7 @@ class Strategy {
 class PopDistStrategy final : public Strategy {
  public:
   /// Costs and throws as Pod.
-  explicit PopDistStrategy(Context& context) : Strategy(context), pod_(context) {}
+  explicit PopDistStrategy(Context& context);
 
   std::string_view name() const override { return "popdist"; }
   std::unique_ptr<GradientReduction> reductionOf(std::span<FlatTensors> gradients) override;
@@ -124,6 +132,7 @@ class PopDistStrategy final : public Strategy {
 
  private:
   Pod pod_;
+  std::shared_ptr<void> told_;  // of failures
 };
 
 /// Simulated, of each of an instance's replicas, which work side by side.
@@ -166,6 +175,7 @@ class HostStrategy : public Strategy {
   bool variables_on_host_;
   std::unique_ptr<DeviceClock> clock_;
   AsyncCommunicator members_;
+  std::shared_ptr<void> told_;  // of failures
   int reductions_ = 0;
 };
 

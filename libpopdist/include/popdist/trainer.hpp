@@ -134,6 +134,15 @@ struct ResumeOptions {
   bool exactly = true;
 };
 
+struct TrainSpec {
+  io::Infeed* infeed = nullptr;   ///< repeat() its dataset
+  std::uint64_t max_updates = 0;  ///< of the training's whole life, skipped ones included
+};
+struct EvalSpec {
+  io::Infeed* infeed = nullptr;        ///< started anew for each evaluation
+  std::uint64_t every_updates = 1000;  ///< a multiple of updates: a checkpoint, then an evaluation
+};
+
 class Trainer {
  public:
   /// Who calls: every instance, with equal arguments. The strategy must outlive this. Costs memory for
@@ -153,18 +162,27 @@ class Trainer {
   Trainer(Trainer&&) noexcept;
   Trainer& operator=(Trainer&&) noexcept;
 
-  /// Instance 0 draws the parameters; all replicas get them. Collective. Throws popdist_error
+  /// Instance 0 draws the parameters, by its `seed`; all replicas get them. Collective. Throws popdist_error
   /// kFailedPrecondition if some instances flush denormals and others do not (FlushDenormals), and so does
   /// resume().
   void initialise(std::uint64_t seed);
 
   /// `updates` updates of GradientAccumulation::count micro-batches each, on every replica of this instance,
-  /// in this thread: a micro-batch on each replica, then the next one. Collective. Throws popdist_error
-  /// kOutOfRange when the infeed ends before (repeat() the dataset, or ask for fewer), and what the step, the
-  /// infeed and the collectives throw. Parameters are then those of the last whole update (undefined after an
+  /// in this thread: a micro-batch on each replica, then the next one. Collective.
+  ///
+  /// What differs between instances is found at the beginning of each call, as by the constructor, for the
+  /// price of a small all-reduce: another call (evaluate(), save(), …), `updates`, the number of updates so
+  /// far, the micro-batch, the optimizer's rates, the treatment of denormals, and of a dataset that
+  /// forReplicas() or shard() deals out the steps before that (Infeed::shared). All throw popdist_error
+  /// kFailedPrecondition, and can go on. Rates are compared once more at the end, those of the last update.
+  ///
+  /// Throws popdist_error kOutOfRange when the infeed ends before (repeat() the dataset, or ask for fewer),
+  /// and what the step, the infeed and the collectives throw. That is thrown on this instance; at once all
+  /// others get a popdist_error, in the call that they wait in or in their next one, with this instance as
+  /// peer(), the exception's type and text and those of the exceptions nested in it, and its code, kAborted
+  /// if it has none. On each of them parameters are then those of its last whole update (undefined after an
   /// error of a collective), and the trainer can only be asked for them: other calls throw
-  /// kFailedPrecondition. The first call compares the micro-batches of instances and `updates`, as the
-  /// constructor its arguments; each call, at its end, the optimizer's rates in its last update. Throws
+  /// kFailedPrecondition. To go on, make a new strategy and trainer, and resume() from what was saved. Throws
   /// popdist_error kFailedPrecondition before initialise(), resume() or load() has given the parameters
   /// values, and kInvalidArgument for an infeed of another number of replicas than this instance's.
   Progress run(io::Infeed& infeed, std::uint64_t updates);
@@ -215,17 +233,12 @@ class Trainer {
   bool updatesByGradient() const;
 
  private:
+  friend std::uint64_t trainAndEvaluate(
+      Trainer&, Checkpoints&, const TrainSpec&, const EvalSpec&, std::uint64_t,
+      const std::function<void(std::uint64_t, const Progress&, const Progress&)>&);
+
   class Impl;
   std::unique_ptr<Impl> impl_;
-};
-
-struct TrainSpec {
-  io::Infeed* infeed = nullptr;   ///< repeat() its dataset
-  std::uint64_t max_updates = 0;  ///< of the training's whole life, skipped ones included
-};
-struct EvalSpec {
-  io::Infeed* infeed = nullptr;        ///< started anew for each evaluation
-  std::uint64_t every_updates = 1000;  ///< a multiple of updates: a checkpoint, then an evaluation
 };
 
 /// Trains to train.max_updates, from the newest checkpoint if there is one, else from `seed`: saves and

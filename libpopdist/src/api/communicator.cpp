@@ -58,6 +58,16 @@ void Communicator::Impl::refuse(const CollectiveCall& call, const std::string& w
   group_->fail({name, name + tensor}, pop::invalidArgument(why), -1);
 }
 
+void Communicator::Impl::abort(const pop::Status& why, int instance) {
+  if (!group_->isUsable()) return;
+  const bool own = instance == group_->members().instanceOf(rank());
+  try {
+    group_->failCollective({"abort", "the call"},
+                           {.status = why, .peer_instance = own ? -1 : instance, .heard = !own});
+  } catch (const popdist_error&) {  // is for the others
+  }
+}
+
 // ---- Communicator
 
 Communicator::Communicator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

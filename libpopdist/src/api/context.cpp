@@ -15,6 +15,7 @@
 #include "common/base/text.h"
 #include "common/contract/segment.h"
 #include "common/sys/blocked_signals.h"
+#include "common/sys/futex.h"
 #include "libpopdist/src/api/context_impl.h"
 #include "libpopdist/src/calls/make_group.h"
 #include "libpopdist/src/context/agent_link.h"
@@ -31,6 +32,10 @@ constexpr std::chrono::milliseconds kConnectTimeout{30'000};
 
 // A thread that reads or writes a stream keeps it locked, possibly for ever.
 constexpr std::chrono::milliseconds kFlushTimeout{500};
+
+// From an exception that has been told to others to the end of its process.
+constexpr std::chrono::milliseconds kLongestUnwinding{5000};
+constexpr std::chrono::milliseconds kBetweenLooks{10};
 
 // Flushes what the program has written, as far as that takes no longer. Each stream gets a thread, because it
 // may be the one that is stuck.
@@ -51,6 +56,23 @@ void flushWithin(std::chrono::milliseconds timeout) try {
     if (::ftrylockfile(each) != 0) continue;
     std::fflush(each);
     ::funlockfile(each);
+  }
+}
+
+// Where this instance was told of another's failure, that one is what the job has failed by, and is about to
+// end.
+void awaitCause(const context::ContextState& state) {
+  pop::contract::SegmentHeader* const header = state.link->segment().header();
+  if (header == nullptr) return;
+  const auto slots = pop::contract::fenceSlotsOf(header, header->instances);
+  const int cause =
+      static_cast<int>(slots[static_cast<std::size_t>(state.instance_index)].told_by.load()) - 1;
+  const auto deadline = std::chrono::steady_clock::now() + kLongestUnwinding;
+  while (cause >= 0 && std::chrono::steady_clock::now() < deadline) {
+    const std::uint32_t ended = header->end_notice_count.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < std::min(ended, header->instances); ++i)
+      if (pop::contract::endNoticesOf(header)[i].instance == cause) return;
+    pop::sys::futexWait(header->end_notice_count, ended, kBetweenLooks);
   }
 }
 
@@ -106,9 +128,23 @@ Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_
   state.num_local_instances = env.num_local_instances;
   state.first_local_instance = env.instance_index - env.local_instance_index;
   state.transport = transport;
+  world = makeForAll();
+}
+
+std::unique_ptr<Communicator> Context::Impl::makeForAll() {
   std::vector<int> everybody(static_cast<std::size_t>(env.num_instances));
   std::iota(everybody.begin(), everybody.end(), 0);
-  world = makeCommunicator(state, std::move(everybody));
+  return makeCommunicator(state, std::move(everybody));
+}
+
+void Context::Impl::abortInternal(const pop::Status& why, int instance) {
+  if (internal_ != nullptr) internal_->impl().abort(why, instance);
+  for (const Abort& abort : aborts) abort(why, instance);
+}
+
+void Context::Impl::prepareInternal() {
+  refuseFork("the library's own communicator");
+  if (internal_ == nullptr || !internal_->impl().group().isUsable()) internal_ = makeForAll();
 }
 
 void Context::Impl::refuseFork(const char* operation) const {
@@ -210,6 +246,7 @@ void Context::abort(int exit_code, const std::string& message) {
   }
   impl_->refuseFork("Context::abort");
   flushWithin(kFlushTimeout);  // first: the agent may stop us as soon as it knows
+  awaitCause(impl_->state);
   impl_->state.link->abort(exit_code, message);
   std::_Exit(exit_code);
 }

@@ -3,6 +3,8 @@
 // are threads.
 #pragma once
 
+#include <functional>
+#include <list>
 #include <memory>
 
 #include "common/contract/env_contract.h"
@@ -25,6 +27,9 @@ class Communicator::Impl {
   /// Checks the arguments. Throws popdist_error kInvalidArgument.
   void check(const group::CollectiveCall& call) const;
   [[noreturn]] void refuse(const group::CollectiveCall& call, const std::string& why) const;
+  /// Between calls: all other members get `why`, of a failure on `instance`, in their next call, or in the
+  /// one that they wait in.
+  void abort(const pop::Status& why, int instance);
   group::Group& group() { return *group_; }
 
  private:
@@ -45,6 +50,19 @@ class Context::Impl {
   /// Throws popdist_error kFailedPrecondition in a forked child: the context belongs to its parent.
   void refuseFork(const char* operation) const;
 
+  /// The communicator of all instances for what the library does by itself: the program's own calls are on
+  /// others. Made, anew after a failure, by prepareInternal(), which is collective and throws as
+  /// Context::createCommunicator.
+  Communicator& internal() { return *internal_; }
+  void prepareInternal();
+
+  /// Other instances that wait in a call that the library makes for itself get `why`, of a failure on
+  /// `instance`, at once; no such call is possible any more before prepareInternal(). Local; throws nothing
+  /// but std::bad_alloc.
+  using Abort = std::function<void(const pop::Status& why, int instance)>;
+  void abortInternal(const pop::Status& why, int instance);
+  std::list<Abort> aborts;  ///< of what else the library waits in, beside internal()
+
   const pop::contract::InstanceEnv env;
   context::ContextState state;
   context::SharedHeap heap;
@@ -52,6 +70,9 @@ class Context::Impl {
   std::unique_ptr<Communicator> world;
 
  private:
+  std::unique_ptr<Communicator> makeForAll();
+
+  std::unique_ptr<Communicator> internal_;
   const unsigned fork_ = pop::sys::forksOfThisProcess();
 };
 

@@ -5,6 +5,7 @@
 
 #include "libpopdist/src/api/call_arguments.h"
 #include "libpopdist/src/async/async_impl.h"
+#include "libpopdist/src/async/everybody.h"
 
 namespace popdist {
 
@@ -52,6 +53,10 @@ void Pending::wait() const {
 }
 bool Pending::done() const {
   return state_->done();
+}
+
+void async::abort(AsyncCommunicator& communicator, const pop::Status& why, int instance) {
+  communicator.impl().progress.abort(why, instance);
 }
 
 // ---- AsyncCommunicator

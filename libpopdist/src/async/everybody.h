@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "common/base/status.h"
 #include "popdist/async.hpp"
 #include "popdist/context.hpp"
 
@@ -14,5 +15,8 @@ inline AsyncCommunicator everybody(Context& context) {
   for (int i = 0; i < context.numInstances(); ++i) instances.insert(static_cast<unsigned>(i));
   return AsyncCommunicator(context.createCommunicator(instances));
 }
+
+/// Ends it, here and on the other members: calls that wait get `why`, of a failure on `instance`. Local.
+void abort(AsyncCommunicator& communicator, const pop::Status& why, int instance);
 
 }  // namespace popdist::async

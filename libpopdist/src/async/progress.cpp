@@ -68,6 +68,19 @@ Progress::~Progress() {
   thread_.join();
 }
 
+void Progress::abort(const pop::Status& why, int instance) {
+  const std::vector<int>& instances = group().members().instances();
+  const auto cause = std::find(instances.begin(), instances.end(), instance);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!aborting_)
+      aborting_ = {.status = why,
+                   .peer_rank = cause == instances.end() ? -1 : static_cast<int>(cause - instances.begin())};
+  }
+  changed_ = true;
+  group().path().wake();
+}
+
 // ---- for the callers
 
 Progress::State Progress::submit(const std::string& name, group::CollectiveCall call,
@@ -196,6 +209,7 @@ Message Progress::ownMessage() {
   changed_ = false;  // before the look: what is issued from now on is for the next round
   const std::lock_guard lock(mutex_);
   Message message{std::exchange(unannounced_, {}), std::exchange(abort_message_, std::nullopt)};
+  if (aborting_) message.abort_message = aborting_;
   if (leaving_ && !message.abort_message) {
     message.abort_message = {.status = pop::failedPrecondition(group().nameOfRank(communicator_->rank()) +
                                                                " destroyed its AsyncCommunicator"),
@@ -296,12 +310,11 @@ void Progress::end(int rank, const AbortMessage& abort_message) {
   const bool own = rank == communicator_->rank();
   const bool leaves = abort_message.peer_rank == rank;
   const std::string& text = abort_message.status.message();
-  end(popdist_error(
-      static_cast<ErrorCode>(abort_message.status.code()),
-      own || leaves ? text : group().nameOfRank(rank) + " aborted the communicator: " + text,
-      {.rank = communicator_->rank(),
-       .peer = abort_message.peer_rank < 0 ? -1 : group().members().instanceOf(abort_message.peer_rank),
-       .operation = ""}));
+  const int blamed = abort_message.peer_rank < 0 ? -1 : group().members().instanceOf(abort_message.peer_rank);
+  if (!own) group().members().context().toldBy(blamed);
+  end(popdist_error(static_cast<ErrorCode>(abort_message.status.code()),
+                    own || leaves ? text : group().nameOfRank(rank) + " aborted the communicator: " + text,
+                    {.rank = communicator_->rank(), .peer = blamed, .operation = ""}));
 }
 
 void Progress::end(const popdist_error& cause) {

@@ -38,6 +38,9 @@ class Progress {
   State submit(const std::string& name, group::CollectiveCall call,
                std::optional<std::chrono::milliseconds> timeout, std::function<void()> on_result = {});
 
+  /// From any thread: ends the communicator, on all members, with what has gone wrong on `instance`.
+  void abort(const pop::Status& why, int instance);
+
   const Communicator& communicator() const { return *communicator_; }
   /// Whether all members share a host's memory; the same on all of them.
   bool isShared() const { return communicator_->impl().group().path().sharesMemory(); }
@@ -71,6 +74,7 @@ class Progress {
   std::map<std::string, State> pending_;
   std::vector<Announcement> unannounced_;
   bool leaving_ = false;
+  std::optional<AbortMessage> aborting_;
   std::optional<Clock::time_point> leave_by_;  ///< the thread's clock, once it has seen that
   std::optional<popdist_error> ended_;  ///< why no call is possible any more; empty: calls are possible
 

@@ -51,23 +51,30 @@ LinkError MemoryLink::getAll(const std::string& prefix, std::chrono::millisecond
   return {};
 }
 
-LinkError MemoryLink::fence(const std::string&, std::chrono::milliseconds timeout) {
+LinkError MemoryLink::fence(const std::string& tag, std::chrono::milliseconds timeout) {
   std::unique_lock lock(hub_->mutex_);
   if (hub_->first_end_) return *hub_->first_end_;
   const std::uint64_t mine = hub_->fences_released_;
+  if (hub_->inside_ == 0) hub_->purpose_ = std::make_shared<MemoryHub::Purpose>(MemoryHub::Purpose{tag, {}});
+  const std::shared_ptr<MemoryHub::Purpose> purpose = hub_->purpose_;
+  if (tag != purpose->tag)
+    purpose->answer = {
+        pop::failedPrecondition("one instance is in '" + purpose->tag + "', another in '" + tag + "'")};
   if (++hub_->inside_ == hub_->instances_) {
-    for (auto& [key, value] : std::exchange(hub_->staged_, {})) hub_->released_.insert_or_assign(key, value);
+    if (purpose->answer.ok())
+      for (auto& [key, value] : std::exchange(hub_->staged_, {}))
+        hub_->released_.insert_or_assign(key, value);
     hub_->inside_ = 0;
     ++hub_->fences_released_;
     hub_->changed_.notify_all();
-    return {};
+    return purpose->answer;
   }
   const auto open = [&] { return hub_->fences_released_ != mine || hub_->first_end_.has_value(); };
   if (!hub_->changed_.wait_for(lock, timeout, open)) {
     --hub_->inside_;
     return {{pop::Code::kDeadlineExceeded, "not every instance entered the fence before the deadline"}};
   }
-  if (hub_->fences_released_ != mine) return {};
+  if (hub_->fences_released_ != mine) return purpose->answer;
   --hub_->inside_;
   return *hub_->first_end_;
 }

@@ -26,12 +26,19 @@ class MemoryHub {
   friend class MemoryLink;
   explicit MemoryHub(int instances) : instances_(instances) {}
 
+  /// What those who are in a fence are in it for.
+  struct Purpose {
+    std::string tag;
+    LinkError answer;  ///< OK: so are all
+  };
+
   const int instances_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, std::string> staged_;
   std::map<std::string, std::string> released_;
   int inside_ = 0;
+  std::shared_ptr<Purpose> purpose_;
   std::uint64_t fences_released_ = 0;
   std::optional<LinkError> first_end_;
   std::uint32_t ended_ = 0;

@@ -57,6 +57,12 @@ class EveryOf final : public Step {
   std::string ownDescription() const override {
     return isAll() ? "" : ".shard(" + std::to_string(count_) + ", " + std::to_string(first_) + ')';
   }
+  std::string commonDescription() const override {
+    return isAll() ? "" : ".shard(" + std::to_string(count_) + ')';
+  }
+  std::string shared(const Everybody& of) const override {
+    return isAll() || count_ != of.instances ? Step::shared(of) : commonSteps();
+  }
 
  private:
   bool isAll() const { return count_ == 1; }
@@ -220,6 +226,10 @@ class Dealt final : public Step {
   std::string ownDescription() const override {
     return ".forReplicas(" + std::to_string(first_) + " to " + std::to_string(first_ + local_ - 1) + " of " +
            std::to_string(replicas_) + ')';
+  }
+  std::string commonDescription() const override { return ".forReplicas(" + std::to_string(replicas_) + ')'; }
+  std::string shared(const Everybody& of) const override {
+    return replicas_ == of.replicas ? commonSteps() : Step::shared(of);
   }
 
  private:

@@ -33,6 +33,12 @@ struct Pass {
 using Extent = std::optional<std::uint64_t>;
 inline constexpr std::uint64_t kEndless = Dataset::kEndless;
 
+/// Of the job: those to whom elements may be dealt out.
+struct Everybody {
+  std::uint64_t instances = 1;
+  std::uint64_t replicas = 1;
+};
+
 class Node {
  public:
   virtual ~Node() = default;
@@ -64,6 +70,12 @@ class Node {
   /// nothing if all have the same.
   virtual std::string part() const { return {}; }
 
+  /// The steps in words, without the sources, whose files may lie elsewhere on each instance.
+  virtual std::string commonSteps() const { return "elements"; }
+
+  /// Of the last step that deals elements out to as many: what all of them must have in common; else nothing.
+  virtual std::string shared(const Everybody&) const { return {}; }
+
   /// Writes element `index`. False: the pass has fewer, or it is cancelled. Lets through what functions of
   /// the user throw.
   virtual bool read(const Pass& pass, std::uint64_t index, Row row) const = 0;
@@ -81,6 +93,7 @@ class AddressedSource : public Node {
   Extent extent() const override { return elements_; }
   Extent dropped() const override { return 0; }
   bool isSequence() const override { return false; }
+  std::string commonSteps() const override { return std::to_string(elements_) + " elements"; }
 
  protected:
   bool has(std::uint64_t index) const { return index < elements_; }
@@ -105,11 +118,15 @@ class Step : public Node {
   std::string description() const override { return below_->description() + ownDescription(); }
   std::string part() const override { return below_->part(); }
   void finish(const Pass& pass) const override { below_->finish(pass); }
+  std::string commonSteps() const override { return below_->commonSteps() + commonDescription(); }
+  std::string shared(const Everybody& of) const override { return below_->shared(of); }
 
  protected:
   const Node& below() const { return *below_; }
   /// ".take(5)"; nothing where it changes no element.
   virtual std::string ownDescription() const = 0;
+  /// Without what may be another on each instance.
+  virtual std::string commonDescription() const { return ownDescription(); }
 
  private:
   std::unique_ptr<const Node> below_;

@@ -41,6 +41,12 @@ class Sequence final : public Node {
     return (name_.below ? name_.below->description() : "") + name_.own;
   }
   std::string part() const override { return name_.below ? name_.below->part() : ""; }
+  std::string commonSteps() const override {
+    return name_.below ? name_.below->commonSteps() + name_.own : Node::commonSteps();
+  }
+  std::string shared(const Everybody& of) const override {
+    return name_.below ? name_.below->shared(of) : Node::shared(of);
+  }
 
   bool read(const Pass& pass, std::uint64_t index, Row row) const override {
     const std::scoped_lock lock(mutex_);

@@ -57,6 +57,7 @@ class FeedOfInstance {
   const Spec& spec() const { return options_.device_map ? options_.device_map->batch : node_->spec(); }
 
   int replicas() const { return options_.replicas; }
+  std::string shared(const Everybody& of) const { return node_->shared(of); }
 
   std::optional<std::uint64_t> steps() const {
     const Extent all = node_->extent();
@@ -119,6 +120,10 @@ const Spec& Infeed::spec() const {
 }
 int Infeed::replicas() const {
   return impl_->constant().replicas();
+}
+std::string Infeed::shared(int instances, int replicas) const {
+  return impl_->constant().shared(
+      {static_cast<std::uint64_t>(instances), static_cast<std::uint64_t>(replicas)});
 }
 std::optional<std::uint64_t> Infeed::steps() const {
   return impl_->get("Infeed.steps").steps();

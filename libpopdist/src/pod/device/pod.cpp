@@ -9,6 +9,7 @@
 
 #include "common/base/text.h"
 #include "libpopdist/src/api/context_impl.h"
+#include "libpopdist/src/group/one_caller.h"
 #include "libpopdist/src/pod/device/device_sum.h"
 #include "libpopdist/src/pod/device/pod_clock.h"
 #include "libpopdist/src/pod/device/replica_map.h"
@@ -70,6 +71,13 @@ class Pod::Impl {
       clock.addCollective(pod::Collective::kGroupReduceScatter, group, count, sizeOf(type));
   }
 
+  void abort(const std::string& why) {
+    try {
+      sum_->abort(plan::kDeviceAllReduce, {pop::Code::kAborted, why});
+    } catch (const popdist_error&) {  // is for the others
+    }
+  }
+
   pop::Status checkGroup(int group) const {
     if (group >= 1 && layout.replicas % group == 0) return {};
     return pop::invalidArgument("replicas_per_group is " + std::to_string(group) +
@@ -83,10 +91,22 @@ class Pod::Impl {
   pod::PodClock clock;
 
  private:
+  struct Inside {
+    Inside(Impl& pod, const pod::DeviceTensors& tensors) : caller(pod.caller_) {
+      if (!caller.enter()) pod.sum_->refuse(tensors.operation(), group::OneCaller::refusal());
+    }
+    ~Inside() { caller.leave(); }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+    group::OneCaller& caller;
+  };
+
   void run(const pod::DeviceTensors& tensors) try {
     const pop::Status status = check(tensors);
     if (!status.ok()) sum_->refuse(tensors.operation(), status);
+    const Inside inside(*this, tensors);
     sum_->run(tensors);
+    if (caller_.hadSecond()) sum_->abort(tensors.operation(), group::OneCaller::refusal());
   } catch (const std::bad_alloc&) {
     sum_->abort(tensors.operation(), {pop::Code::kResourceExhausted, "out of memory"});
   }
@@ -130,11 +150,15 @@ class Pod::Impl {
   const int instances_;
   const std::unique_ptr<pod::DeviceSum> sum_;
   std::vector<plan::Range> parts_;  ///< of the call in progress
+  group::OneCaller caller_;
 };
 
 Pod::Pod(Context& context) : impl_(std::make_unique<Impl>(context)) {}
 Pod::~Pod() = default;
 
+void Pod::abort(const std::string& why) {
+  impl_->abort(why);
+}
 const std::string& Pod::system() const {
   return impl_->layout.spec.name;
 }

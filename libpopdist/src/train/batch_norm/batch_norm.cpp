@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <sstream>
 #include <string>
 
+#include "common/base/text.h"
+#include "libpopdist/src/train/agreement/agreement.h"
 #include "libpopdist/src/train/batch_norm/channel_sums.h"
 #include "libpopdist/src/train/batch_norm/checks.h"
 #include "libpopdist/src/train/batch_norm/replica_groups.h"
@@ -16,30 +17,21 @@
 namespace popdist::train {
 namespace {
 
-/// Where each instance's replicas are. Collective; throws kFailedPrecondition if options differ.
-std::vector<ReplicaRange> instancesOf(Context& context, const BatchNormOptions& options) {
-  constexpr std::size_t kWords = 6;
-  const auto word = [](float value) { return static_cast<double>(value); };
-  const std::array<double, kWords> own{static_cast<double>(context.replicaIndexOffset()),
-                                       static_cast<double>(context.numLocalReplicas()),
-                                       static_cast<double>(options.channels),
-                                       static_cast<double>(options.span),
-                                       word(options.epsilon),
-                                       word(options.momentum)};
-  std::vector<double> all(kWords * static_cast<std::size_t>(context.numInstances()));
-  context.world().allGather(own.data(), all.data(), kWords, Type::kDouble, {.tensor = kName});
+/// Where each instance's replicas are. Collective; throws if options differ, or are wrong.
+std::vector<ReplicaRange> instancesOf(Context& context, const BatchNormOptions& options, bool has_strategy) {
+  prepareAgreement(context);
+  requireSame(context, checkOptions(options, context.numTotalReplicas()),
+              {{.name = "channels", .text = std::to_string(options.channels)},
+               {.name = "span", .text = std::to_string(options.span)},
+               {.name = "epsilon", .text = pop::numberText(static_cast<double>(options.epsilon))},
+               {.name = "momentum", .text = pop::numberText(static_cast<double>(options.momentum))},
+               {.name = "the first argument", .text = has_strategy ? "a strategy" : "a context"}},
+              kName);
+  const std::array<int, 2> own{context.replicaIndexOffset(), context.numLocalReplicas()};
+  std::vector<int> all(own.size() * static_cast<std::size_t>(context.numInstances()));
+  internalOf(context).allGather(own.data(), all.data(), own.size(), Type::kInt32, {.tensor = kName});
   std::vector<ReplicaRange> instances;
-  for (std::size_t at = 0; at < all.size(); at += kWords) {
-    constexpr std::array<const char*, kWords> kOptions{"", "", "channels", "span", "epsilon", "momentum"};
-    for (std::size_t i = 2; i < kWords; ++i) {
-      if (own[i] == all[at + i]) continue;
-      std::ostringstream text;
-      text << kName << ": instance " << at / kWords << " has other options: " << kOptions[i] << ' '
-           << all[at + i] << ", this instance has " << own[i];
-      throw popdist_error(ErrorCode::kFailedPrecondition, text.str());
-    }
-    instances.push_back({static_cast<int>(all[at]), static_cast<int>(all[at + 1])});
-  }
+  for (std::size_t at = 0; at < all.size(); at += own.size()) instances.push_back({all[at], all[at + 1]});
   return instances;
 }
 
@@ -182,13 +174,11 @@ class BatchNorm::Impl {
 };
 
 BatchNorm::BatchNorm(Context& context, const BatchNormOptions& options) {
-  checkOptions(options, context.numTotalReplicas());
-  impl_ = std::make_unique<Impl>(context, options, instancesOf(context, options), nullptr);
+  impl_ = std::make_unique<Impl>(context, options, instancesOf(context, options, false), nullptr);
 }
 BatchNorm::BatchNorm(Strategy& strategy, const BatchNormOptions& options) {
   Context& context = strategy.context();
-  checkOptions(options, context.numTotalReplicas());
-  impl_ = std::make_unique<Impl>(context, options, instancesOf(context, options), &strategy);
+  impl_ = std::make_unique<Impl>(context, options, instancesOf(context, options, true), &strategy);
 }
 BatchNorm::~BatchNorm() = default;
 

@@ -44,15 +44,16 @@ void refuse(const std::string& call, const std::string& why) {
                       {.rank = -1, .peer = -1, .operation = call});
 }
 
-void checkOptions(const BatchNormOptions& options, int replicas) {
-  if (options.channels == 0) refuse(kName, "channels is 0, expected 1 or more");
+pop::Status checkOptions(const BatchNormOptions& options, int replicas) {
+  if (options.channels == 0) return pop::invalidArgument("channels is 0, expected 1 or more");
   if (!(options.epsilon > 0.0F))
-    refuse(kName, "epsilon is " + std::to_string(options.epsilon) + ", expected more than 0");
+    return pop::invalidArgument("epsilon is " + std::to_string(options.epsilon) + ", expected more than 0");
   if (!(options.momentum >= 0.0F && options.momentum <= 1.0F))
-    refuse(kName, "momentum is " + std::to_string(options.momentum) + ", expected 0 to 1");
+    return pop::invalidArgument("momentum is " + std::to_string(options.momentum) + ", expected 0 to 1");
   if (options.span < 1 || replicas % options.span != 0)
-    refuse(kName, "span " + std::to_string(options.span) + " does not divide the job's " +
-                      std::to_string(replicas) + " replicas: take one of " + divisorsOf(replicas));
+    return pop::invalidArgument("span " + std::to_string(options.span) + " does not divide the job's " +
+                                std::to_string(replicas) + " replicas: take one of " + divisorsOf(replicas));
+  return {};
 }
 
 void checkArguments(const BatchNormForward& of, std::size_t channels, const std::string& where) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "common/base/status.h"
 #include "popdist/batch_norm.hpp"
 
 namespace popdist::train {
@@ -14,8 +15,9 @@ inline constexpr const char* kName = "train::BatchNorm";
 /// Throws popdist_error kInvalidArgument "call: why".
 [[noreturn]] void refuse(const std::string& call, const std::string& why);
 
-/// All throw kInvalidArgument. `replicas` are the job's.
-void checkOptions(const BatchNormOptions& options, int replicas);
+/// kInvalidArgument. `replicas` are the job's.
+pop::Status checkOptions(const BatchNormOptions& options, int replicas);
+/// These throw it.
 void checkArguments(const BatchNormForward& of, std::size_t channels, const std::string& where);
 void checkArguments(const BatchNormBackward& of, std::size_t channels, const std::string& where);
 

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "libpopdist/src/train/agreement/agreement.h"
+
 namespace popdist::train {
 
 std::vector<int> linkedInstances(std::span<const ReplicaRange> instances, int span) {
@@ -39,9 +41,9 @@ ReplicaGroups::ReplicaGroups(Context& context, std::vector<ReplicaRange> instanc
     }
     if (set.size() == 1) continue;
     if (set.size() == instances.size())
-      communicator_ = &context.world();
+      communicator_ = &internalOf(context);
     else if (std::unique_ptr<Communicator> made = context.createCommunicator(set))
-      made_ = std::move(made), communicator_ = made_.get();
+      made_ = std::move(made), communicator_ = made_.get(), told_ = toldOfFailures(context, *made_);
   }
 }
 

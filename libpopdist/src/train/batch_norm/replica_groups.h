@@ -44,6 +44,7 @@ class ReplicaGroups {
   ReplicaRange own_;
   int span_;
   std::unique_ptr<Communicator> made_;
+  std::shared_ptr<void> told_;            ///< of failures
   Communicator* communicator_ = nullptr;  ///< nullptr: this instance shares no group
   std::vector<double> gathered_;
 };

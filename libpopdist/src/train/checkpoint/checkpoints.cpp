@@ -34,6 +34,11 @@ pop::Status checkOptions(const CheckpointOptions& options) {
   return {};
 }
 
+std::string valueIn(const pop::JsonValue& object, const char* name) {
+  const pop::JsonValue* const value = object.find(name);
+  return value == nullptr || value->text() == nullptr ? "" : *value->text();
+}
+
 pop::Status load(const Checkpoint& checkpoint, std::span<const Piece> pieces) {
   try {
     checkpoint.load(pieces);
@@ -70,9 +75,21 @@ void CheckpointWriter::openStore(Watch watch) {
     opened = store.status();
     if (store.ok()) store_.emplace(std::move(store).value());
   }
-  const Agreed agreed = agree(*communicator_, jsonOf(opened), context_.timeout());
+  const std::string keep = std::to_string(options_.keep);
+  const Agreed agreed =
+      agree(*communicator_, "Checkpoints",
+            opened.ok() ? pop::JsonObject().text("keep", keep).str() : jsonOf(opened), context_.timeout());
   throwIfError(agreed.exchanged, "Checkpoints");
   throwIfError(agreed.outcome, "Checkpoints");
+  const std::string first = valueIn(agreed.values.front(), "keep");
+  for (std::size_t instance = 1; instance < agreed.values.size(); ++instance) {
+    const std::string other = valueIn(agreed.values[instance], "keep");
+    if (other != first)
+      throwIfError(pop::failedPrecondition("CheckpointOptions::keep is " + first + " on instance 0 and " +
+                                           other + " on instance " + std::to_string(instance) +
+                                           ": give all instances the same"),
+                   "Checkpoints");
+  }
 }
 
 void CheckpointWriter::startThread() {
@@ -183,7 +200,7 @@ pop::Result<std::optional<Checkpoint>> CheckpointWriter::open(const std::string&
 }
 
 std::vector<pop::JsonValue> CheckpointWriter::agreed(const std::string& own, const char* function) {
-  Agreed answer = agree(*communicator_, own, options_.write_timeout);
+  Agreed answer = agree(*communicator_, function, own, options_.write_timeout);
   if (!answer.exchanged.ok()) is_broken_ = true;
   throwIfError(answer.exchanged, function);
   throwIfError(answer.outcome, function);

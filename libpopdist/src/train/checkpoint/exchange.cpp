@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/train/checkpoint/exchange.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
 
 #include "common/base/json.h"
+#include "common/base/text.h"
 #include "libpopdist/src/tensor/error_edge.h"
 
 namespace popdist::train {
@@ -54,13 +56,37 @@ pop::Status statusFrom(const pop::JsonValue& json) {
           text == nullptr || text->text() == nullptr ? "" : *text->text()};
 }
 
-Agreed agree(Communicator& communicator, const std::string& own, std::chrono::milliseconds timeout) {
+namespace {
+
+std::string callIn(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+pop::Status sameCalls(const std::vector<std::string>& texts) {
+  const std::string first = callIn(texts.front());
+  for (std::size_t rank = 1; rank < texts.size(); ++rank) {
+    const std::string other = callIn(texts[rank]);
+    if (other != first)
+      return pop::failedPrecondition("the call is " + pop::inQuotes(first) + " on instance 0 and " +
+                                     pop::inQuotes(other) + " on instance " + std::to_string(rank) +
+                                     ": make the same calls in the same order on all instances");
+  }
+  return {};
+}
+
+}  // namespace
+
+Agreed agree(Communicator& communicator, const std::string& call, const std::string& own,
+             std::chrono::milliseconds timeout) {
   Agreed agreed;
-  const auto texts = exchange(communicator, own, timeout);
+  const auto texts = exchange(communicator, call + '\n' + own, timeout);
   agreed.exchanged = texts.status();
   if (!texts.ok()) return agreed;
+  agreed.outcome = sameCalls(texts.value());
   for (std::size_t rank = 0; rank < texts.value().size() && agreed.outcome.ok(); ++rank) {
-    pop::Result<pop::JsonValue> json = pop::parseJson(texts.value()[rank]);
+    const std::string& text = texts.value()[rank];
+    pop::Result<pop::JsonValue> json =
+        pop::parseJson(text.substr(std::min(callIn(text).size() + 1, text.size())));
     const pop::Status status = json.ok() ? statusFrom(json.value()) : json.status();
     if (!status.ok()) {
       const bool is_one_of_many = texts.value().size() > 1;

@@ -30,7 +30,9 @@ struct Agreed {
   std::vector<pop::JsonValue> values;  ///< what each member sent, if nothing failed
 };
 
-/// `own` is JSON of an object: jsonOf(Status) or anything without a member "error".
-Agreed agree(Communicator& communicator, const std::string& own, std::chrono::milliseconds timeout);
+/// `own` is JSON of an object: jsonOf(Status) or anything without a member "error". `call` names what this
+/// instance does: members that do something else have failed with kFailedPrecondition, all of them.
+Agreed agree(Communicator& communicator, const std::string& call, const std::string& own,
+             std::chrono::milliseconds timeout);
 
 }  // namespace popdist::train

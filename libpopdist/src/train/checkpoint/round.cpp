@@ -87,7 +87,8 @@ Outcome Round::run(const Order& order, const Snapshot& snapshot) {
     if (has_begun) store_->abandon(step);
     return Outcome{.saved = std::move(why), .is_broken = false};
   };
-  const Agreed proposed = agree(communicator_, proposal(order, snapshot, begun), order.start_timeout);
+  const Agreed proposed =
+      agree(communicator_, "Checkpoints.save", proposal(order, snapshot, begun), order.start_timeout);
   if (!proposed.exchanged.ok()) return {.saved = proposed.exchanged, .is_broken = true};
   if (!proposed.outcome.ok()) return failed(proposed.outcome);
   const pop::Result<Plan> plan = planOf(proposed.values);
@@ -95,12 +96,14 @@ Outcome Round::run(const Order& order, const Snapshot& snapshot) {
 
   const pop::Result<StoredFile> file = write(order, snapshot);
   const Agreed written =
-      agree(communicator_, file.ok() ? jsonOf(file.value()) : jsonOf(file.status()), options_.write_timeout);
+      agree(communicator_, "Checkpoints.save, written",
+            file.ok() ? jsonOf(file.value()) : jsonOf(file.status()), options_.write_timeout);
   if (!written.exchanged.ok()) return {.saved = written.exchanged, .is_broken = true};
   if (!written.outcome.ok()) return failed(written.outcome);
 
   const pop::Status committed = store_ != nullptr ? commit(plan.value(), written.values) : pop::Status();
-  const Agreed complete = agree(communicator_, jsonOf(committed), options_.write_timeout);
+  const Agreed complete =
+      agree(communicator_, "Checkpoints.save, complete", jsonOf(committed), options_.write_timeout);
   if (!complete.exchanged.ok()) return {.saved = complete.exchanged, .is_broken = true};
   if (!complete.outcome.ok()) return failed(complete.outcome);
   if (store_ != nullptr) store_->prune(options_.keep);

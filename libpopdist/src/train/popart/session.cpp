@@ -57,7 +57,12 @@ Session::Impl::Impl(Context& context, Model model, DataFlow data_flow, const Ses
 void Session::Impl::insertHostAllReduce(train::Optimizer optimizer) {
   constexpr const char* kFunction = "DistributedOptimizer.insertHostAllReduce";
   if (trainer_) throwIfError(pop::failedPrecondition("the session has one already"), kFunction);
-  train::requireSame(context_, {train::denormalsInForce()}, kFunction);
+  train::prepareAgreement(context_);
+  train::requireSame(context_,
+                     {train::denormalsInForce(),
+                      {.name = "SessionOptions", .text = textOf(options_)},
+                      {.name = "batches_per_step", .text = std::to_string(data_flow_.batches_per_step)}},
+                     kFunction);
   const train::Reduction reduction = options_.accumulation_and_replication_reduction;
   if (!strategy_) strategy_.emplace(context_);
   trainer_.emplace(
@@ -85,20 +90,22 @@ ConstTensorRefs Session::Impl::weights() const {
 
 void Session::Impl::broadcastWeights(int root_rank) {
   constexpr const char* kFunction = "broadcastWeights";
-  if (root_rank < 0 || root_rank >= context_.numInstances())
-    throwIfError(
-        pop::invalidArgument("root_rank is " + std::to_string(root_rank) + ", and there are ranks 0 to " +
-                             std::to_string(context_.numInstances() - 1)),
-        kFunction);
   if (isTraining() && !trainer_)
     throwIfError(
         pop::failedPrecondition(
             "the session has no all-reduce yet: DistributedOptimizer::insertHostAllReduce() comes first"),
         kFunction);
+  pop::Status mine;
+  if (root_rank < 0 || root_rank >= context_.numInstances())
+    mine = pop::invalidArgument("root_rank is " + std::to_string(root_rank) + ", and there are ranks 0 to " +
+                                std::to_string(context_.numInstances() - 1));
+  if (!isTraining()) train::prepareAgreement(context_);
+  train::requireSame(context_, mine, {{.name = "root_rank", .text = std::to_string(root_rank)}}, kFunction);
   Tensors all(model_.weights.spec());
   copy(weights(), all.refs());
   for (std::size_t i = 0; i < all.size(); ++i)
-    context_.world().broadcast(all.at(i).bytes().data(), all.at(i).bytes().size(), Type::kUint8, root_rank);
+    train::internalOf(context_).broadcast(all.at(i).bytes().data(), all.at(i).bytes().size(), Type::kUint8,
+                                          root_rank);
   setWeights(all);
   has_roots_weights_ = true;
 }
@@ -115,7 +122,8 @@ pop::Status Session::Impl::readyToTrain() const {
 }
 
 Tensors Session::Impl::run(io::Infeed& infeed) {
-  if (isTraining()) throwIfError(readyToTrain(), "Session.run");
+  if (isTraining() && !trainer_) throwIfError(readyToTrain(), "Session.run");
+  if (isTraining()) train::requireSound(context_, readyToTrain(), "Session.run");
   anchors_.emplace(data_flow_, model_.values, counts_);
   if (isTraining())
     train(infeed);

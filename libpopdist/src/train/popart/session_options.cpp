@@ -68,4 +68,20 @@ pop::Status check(const SessionOptions& options, int replicas) {
                               ": poprun's --num-replicas is the number of all instances together");
 }
 
+std::string textOf(const SessionOptions& options) {
+  std::string text;
+  const auto add = [&text](const char* name, int value) {
+    text += (text.empty() ? "" : ", ") + std::string(name) + ' ' + std::to_string(value);
+  };
+  add("host_all_reduce", options.host_all_reduce ? 1 : 0);
+  add("host_weight_update", options.host_weight_update ? 1 : 0);
+  add("host_all_reduce_remote_buffer", options.host_all_reduce_remote_buffer ? 1 : 0);
+  add("merge_var_update", static_cast<int>(options.merge_var_update));
+  add("enable_pipelining", options.enable_pipelining ? 1 : 0);
+  add("enable_gradient_accumulation", options.enable_gradient_accumulation ? 1 : 0);
+  add("accumulation_factor", options.accumulation_factor);
+  add("reduction", static_cast<int>(options.accumulation_and_replication_reduction));
+  return text;
+}
+
 }  // namespace popdist::popart

@@ -2,6 +2,8 @@
 // Which options of a PopART session exclude each other.
 #pragma once
 
+#include <string>
+
 #include "common/base/status.h"
 #include "popdist/popart_horovod.hpp"
 
@@ -9,5 +11,8 @@ namespace popdist::popart {
 
 /// `replicas`: of this instance. kInvalidArgument naming both options and the way out.
 pop::Status check(const SessionOptions& options, int replicas);
+
+/// What instances compare.
+std::string textOf(const SessionOptions& options);
 
 }  // namespace popdist::popart

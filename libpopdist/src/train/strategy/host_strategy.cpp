@@ -9,11 +9,17 @@
 #include "libpopdist/src/async/everybody.h"
 #include "libpopdist/src/reduce/fold.h"
 #include "libpopdist/src/tensor/error_edge.h"
+#include "libpopdist/src/train/agreement/agreement.h"
 #include "libpopdist/src/train/strategy/device_clock.h"
 #include "popdist/strategy.hpp"
 
 namespace popdist::train {
 namespace {
+
+std::string textOf(const FusionOptions& fusion, bool variables_on_host) {
+  return "buckets of " + std::to_string(fusion.bucket_bytes) + " bytes, " + nameOf(fusion.op) +
+         ", variables on the " + (variables_on_host ? "host" : "devices");
+}
 
 std::size_t bytesOf(const Spec& tensors) {
   std::size_t bytes = 0;
@@ -83,12 +89,15 @@ class HostReduction final : public GradientReduction {
 
 HostStrategy::HostStrategy(Context& context, std::string_view name, const FusionOptions& fusion,
                            bool variables_on_host, Devices devices)
-    : Strategy(context),
+    : Strategy(context, name, textOf(fusion, variables_on_host)),
       name_(name),
       fusion_(fusion),
       variables_on_host_(variables_on_host),
       clock_(devices == Devices::kIpus ? std::make_unique<DeviceClock>(context) : nullptr),
-      members_(async::everybody(context)) {}
+      members_(async::everybody(context)),
+      told_(toldOfFailures(
+          context, [this](const pop::Status& why, int instance) { async::abort(members_, why, instance); })) {
+}
 HostStrategy::~HostStrategy() = default;
 
 // Gradients leave the devices for the sums between instances, and for updates on the host.

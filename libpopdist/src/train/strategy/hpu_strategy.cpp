@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "libpopdist/src/tensor/error_edge.h"
+#include "libpopdist/src/train/agreement/agreement.h"
 #include "popdist/strategy.hpp"
 
 namespace popdist::train {
@@ -65,11 +66,14 @@ bool HpuStrategy::supports(Call call, Type type, const Options& options) {
 
 HpuStrategy::HpuStrategy(Context& context, const Options& options)
     : HostStrategy(context, "hpu", inOneBucket(), false, Devices::kHpus), options_(options) {
+  pop::Status mine;
   if (context.numLocalReplicas() > 1)
-    throwIfError(pop::invalidArgument("this instance has " + std::to_string(context.numLocalReplicas()) +
-                                      " replicas, and an HPU program has one device: start as many instances "
-                                      "as replicas (poprun --num-instances)"),
-                 "HpuStrategy");
+    mine = pop::invalidArgument("this instance has " + std::to_string(context.numLocalReplicas()) +
+                                " replicas, and an HPU program has one device: start as many instances as "
+                                "replicas (poprun --num-instances)");
+  requireSame(context, mine,
+              {{.name = "bfloat16_conversion", .text = options.bfloat16_conversion ? "on" : "off"}},
+              "HpuStrategy");
 }
 
 void HpuStrategy::check(Call call, Type type) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "libpopdist/src/train/agreement/agreement.h"
 #include "popdist/strategy.hpp"
 
 namespace popdist::train {
@@ -61,6 +62,11 @@ class PodReduction final : public GradientReduction {
 };
 
 }  // namespace
+
+PopDistStrategy::PopDistStrategy(Context& context)
+    : Strategy(context, "popdist", ""),
+      pod_(context),
+      told_(toldOfFailures(context, [this](const pop::Status& why, int) { pod_.abort(why.message()); })) {}
 
 std::unique_ptr<GradientReduction> PopDistStrategy::reductionOf(std::span<FlatTensors> gradients) {
   return std::make_unique<PodReduction>(pod_, gradients, nullptr);

@@ -7,12 +7,26 @@
 
 #include "common/base/text.h"
 #include "libpopdist/src/tensor/error_edge.h"
+#include "libpopdist/src/train/agreement/agreement.h"
 
 namespace popdist::train {
+namespace {
+
+constexpr const char* kStrategy = "Strategy";
+
+}  // namespace
+
+Strategy::Strategy(Context& context, std::string_view name, const std::string& options) : context_(&context) {
+  prepareAgreement(context);
+  requireSame(context,
+              {{.name = "the strategy", .text = std::string(name)},
+               {.name = "the strategy's options", .text = options}},
+              kStrategy);
+}
 
 void Strategy::broadcast(std::span<FlatTensors> values) {
   FlatTensors& first = values.front();
-  context_->world().broadcast(first.bytes().data(), first.bytes().size(), Type::kUint8, 0);
+  internalOf(*context_).broadcast(first.bytes().data(), first.bytes().size(), Type::kUint8, 0);
   for (FlatTensors& other : values.subspan(1))
     std::copy(first.bytes().begin(), first.bytes().end(), other.bytes().begin());
 }
@@ -23,7 +37,7 @@ void Strategy::load(const FlatTensors& host, std::span<FlatTensors> replicas) {
 }
 
 void Strategy::reduce(std::span<double> values, Operator op) {
-  if (!values.empty()) context_->world().allReduce(values, op);
+  if (!values.empty()) internalOf(*context_).allReduce(values, op);
 }
 
 std::unique_ptr<Strategy> strategyNamed(std::string_view name, Context& context) {
@@ -32,9 +46,11 @@ std::unique_ptr<Strategy> strategyNamed(std::string_view name, Context& context)
   if (name == "horovod") return std::make_unique<IpuHorovodStrategy>(context);
   if (name == "hpu") return std::make_unique<HpuStrategy>(context);
   if (name == "single") return std::make_unique<SingleStrategy>(context);
-  throw popdist_error(ErrorCode::kInvalidArgument,
-                      "strategyNamed: there is no strategy " + pop::inQuotes(name) +
-                          ", expected popdist, multiworker, horovod, hpu or single");
+  const pop::Status wrong = pop::invalidArgument("there is no strategy " + pop::inQuotes(name) +
+                                                 ", expected popdist, multiworker, horovod, hpu or single");
+  prepareAgreement(context);
+  requireSound(context, wrong, kStrategy);
+  throw popdist_error(ErrorCode::kInvalidArgument, "strategyNamed: " + wrong.message());
 }
 
 }  // namespace popdist::train

@@ -33,16 +33,20 @@ class ByPipelines final : public MicroBatches {
     if (program_.times) strategy_.advance(time_);
   }
 
+  pop::Status checkEvaluation(const io::Infeed& infeed) const override {
+    if (infeed.steps()) return checkEnd(infeed);
+    return pop::invalidArgument(
+        "the infeed does not know how many elements its pass has, and a pipeline must: give it a dataset "
+        "that is "
+        "no generator");
+  }
+
   void evaluate(const Call& call) override {
-    const std::optional<std::uint64_t> steps = stepsOfEvaluation(call.infeed);
-    if (!steps)
-      throwIfError(pop::invalidArgument("the infeed does not know how many elements its pass has, and a "
-                                        "pipeline must: give it a dataset that is no generator"),
-                   "Trainer.evaluate");
+    const std::uint64_t steps = *call.infeed.steps();
     const std::uint64_t taken = call.infeed.position().step;  // by each replica
-    if (taken >= *steps) return;
-    detail::SideBySide::evaluate(replicas(call), static_cast<std::int64_t>(*steps - taken), call.update);
-    call.progress.micro_batches += pipelines_.size() * (*steps - taken);
+    if (taken >= steps) return;
+    detail::SideBySide::evaluate(replicas(call), static_cast<std::int64_t>(steps - taken), call.update);
+    call.progress.micro_batches += pipelines_.size() * (steps - taken);
     call.watch.addTo(call.progress.seconds.step, "step");
   }
 

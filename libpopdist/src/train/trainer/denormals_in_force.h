@@ -3,7 +3,7 @@
 // do the same.
 #pragma once
 
-#include "libpopdist/src/train/trainer/agreement.h"
+#include "libpopdist/src/train/agreement/agreement.h"
 
 namespace popdist::train {
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "common/base/status.h"
-#include "libpopdist/src/train/trainer/agreement.h"
+#include "libpopdist/src/train/agreement/agreement.h"
 #include "popdist/trainer.hpp"
 
 namespace popdist::train {

@@ -30,13 +30,14 @@ class MicroBatches {
   /// The micro-batches of an update on all local replicas, each on all of them before the next one: the sums
   /// of their gradients, and reduction.ready() for each replica and parameter.
   virtual void accumulate(const Call& call, GradientReduction& reduction) = 0;
+  /// kInvalidArgument: the infeed's pass has no end, or none that is known where it must be.
+  virtual pop::Status checkEvaluation(const io::Infeed& infeed) const = 0;
   /// All that the infeed has, without gradients, in the same order.
   virtual void evaluate(const Call& call) = 0;
 };
 
-/// Elements of the infeed's pass, if that is known. Throws popdist_error kInvalidArgument for one without
-/// end, which no evaluation can take.
-std::optional<std::uint64_t> stepsOfEvaluation(const io::Infeed& infeed);
+/// kInvalidArgument for an infeed whose pass has no end, which no evaluation can take.
+pop::Status checkEnd(const io::Infeed& infeed);
 
 /// `values` and `sums`: of each local replica, for ever at the same places.
 std::unique_ptr<MicroBatches> stepByStep(Strategy& strategy, const Spec& parameters, Step step,

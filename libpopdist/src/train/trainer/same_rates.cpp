@@ -2,9 +2,9 @@
 #include "libpopdist/src/train/trainer/same_rates.h"
 
 #include <algorithm>
-#include <bit>
 #include <string>
 
+#include "common/base/text.h"
 #include "common/contract/fence_slots.h"
 #include "libpopdist/src/tensor/error_edge.h"
 
@@ -20,12 +20,22 @@ SameRates::SameRates(const Optimizer& optimizer) {
     if (each.prepare) prepares_.push_back(each.prepare);
 }
 
-double SameRates::digest(std::uint64_t updates_done) const {
-  const std::uint64_t last = std::max<std::uint64_t>(updates_done, 1) - 1;  // nobody asks for later ones yet
+std::string SameRates::text(std::uint64_t update) const {
   std::string text;
   for (const auto& prepare : prepares_)
-    for (const double each : prepare(last)) text += std::to_string(std::bit_cast<std::uint64_t>(each)) + ' ';
-  return static_cast<double>(pop::contract::tagDigest(text) % kDigests);
+    for (const double each : prepare(update)) text += (text.empty() ? "" : ", ") + pop::numberText(each);
+  return text;
+}
+
+Fact SameRates::fact(std::uint64_t updates_done) const {
+  return {.name = "the optimizer's rate, or numbers,",
+          .text = text(updates_done),
+          .advice = "give all the same LearningRate, and set numbers such as OptimizerValue on all"};
+}
+
+double SameRates::digest(std::uint64_t updates_done) const {
+  const std::uint64_t last = std::max<std::uint64_t>(updates_done, 1) - 1;  // nobody asks for later ones yet
+  return static_cast<double>(pop::contract::tagDigest(text(last)) % kDigests);
 }
 
 void SameRates::addTo(std::vector<double>& numbers, std::uint64_t updates_done) const {

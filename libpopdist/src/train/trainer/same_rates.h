@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
+#include "libpopdist/src/train/agreement/agreement.h"
 #include "popdist/optimizer.hpp"
 
 namespace popdist::train {
@@ -14,6 +16,9 @@ namespace popdist::train {
 class SameRates {
  public:
   explicit SameRates(const Optimizer& optimizer);
+
+  /// What they are for the next update.
+  Fact fact(std::uint64_t updates_done) const;
 
   /// Two numbers more, which tell what the transforms have taken for the last update.
   void addTo(std::vector<double>& numbers, std::uint64_t updates_done) const;
@@ -23,6 +28,7 @@ class SameRates {
   void takeFrom(std::vector<double>& sums, int instances, std::uint64_t updates_done) const;
 
  private:
+  std::string text(std::uint64_t update) const;
   double digest(std::uint64_t updates_done) const;
 
   std::vector<std::function<std::vector<double>(std::uint64_t updates_done)>> prepares_;

@@ -2,7 +2,7 @@
 // What a trainer can be asked for: before its parameters have values, after, and after a run that has failed.
 #pragma once
 
-#include "libpopdist/src/tensor/error_edge.h"
+#include "common/base/status.h"
 
 namespace popdist::train {
 
@@ -23,26 +23,24 @@ class StageOfLife {
 
   void haveValues() { has_values_ = true; }
 
-  /// Throws popdist_error kFailedPrecondition within a run, and after one that has failed.
-  void check(const char* function) const {
+  /// kFailedPrecondition within a run, and after one that has failed.
+  pop::Status status() const {
     if (runs_)
-      throwIfError(
-          pop::failedPrecondition("this trainer is in a run: its step, or what that calls, cannot ask "
-                                  "for this; call it when the run has returned"),
-          function);
-    if (failed_)
-      throwIfError(
-          pop::failedPrecondition("an earlier run has failed, so that only the parameters can be asked for: "
-                                  "make a new trainer, or session, and go on from what was saved"),
-          function);
+      return pop::failedPrecondition(
+          "this trainer is in a run: its step, or what that calls, cannot ask for this; call it when the run "
+          "has "
+          "returned");
+    if (!failed_) return {};
+    return pop::failedPrecondition(
+        "an earlier run has failed, so that only the parameters can be asked for: make a new strategy and "
+        "trainer, or session, and go on from what was saved");
   }
-  /// Where there are no parameters yet, too.
-  void checkValues(const char* function) const {
-    check(function);
-    if (!has_values_)
-      throwIfError(pop::failedPrecondition("the parameters have no values: call initialise(), resume() or "
-                                           "load() first, or set them by parametersOf()"),
-                   function);
+  /// kFailedPrecondition where there are no parameters yet.
+  pop::Status statusOfValues() const {
+    if (has_values_) return {};
+    return pop::failedPrecondition(
+        "the parameters have no values: call initialise(), resume() or load() first, or set them by "
+        "parametersOf()");
   }
 
  private:

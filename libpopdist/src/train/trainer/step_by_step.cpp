@@ -32,8 +32,9 @@ class StepByStep final : public MicroBatches {
       for (local_ = 0; local_ < replicas(); ++local_) accumulate(call, index);
   }
 
+  pop::Status checkEvaluation(const io::Infeed& infeed) const override { return checkEnd(infeed); }
+
   void evaluate(const Call& call) override {
-    stepsOfEvaluation(call.infeed);  // there is an end
     for (bool some = true; some;) {
       some = false;
       for (local_ = 0; local_ < replicas(); ++local_) some |= evaluateOne(call);
@@ -134,13 +135,12 @@ class StepByStep final : public MicroBatches {
 
 }  // namespace
 
-std::optional<std::uint64_t> stepsOfEvaluation(const io::Infeed& infeed) {
-  const std::optional<std::uint64_t> steps = infeed.steps();
-  if (steps == io::Dataset::kEndless)
-    throwIfError(pop::invalidArgument("the infeed's pass never ends, and an evaluation takes all of it: give "
-                                      "it a dataset without repeat(), or one that repeats a number of times"),
-                 "Trainer.evaluate");
-  return steps;
+pop::Status checkEnd(const io::Infeed& infeed) {
+  if (infeed.steps() != io::Dataset::kEndless) return {};
+  return pop::invalidArgument(
+      "the infeed's pass never ends, and an evaluation takes all of it: give it a dataset without repeat(), "
+      "or "
+      "one that repeats a number of times");
 }
 
 std::unique_ptr<MicroBatches> stepByStep(Strategy& strategy, const Spec& parameters, Step step,

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "libpopdist/src/tensor/error_edge.h"
+#include "libpopdist/src/train/trainer/trainer_impl.h"
 #include "popdist/trainer.hpp"
 
 namespace popdist::train {
@@ -29,7 +29,10 @@ std::uint64_t trainAndEvaluate(
     Trainer& trainer, Checkpoints& checkpoints, const TrainSpec& train, const EvalSpec& eval,
     std::uint64_t seed,
     const std::function<void(std::uint64_t, const Progress&, const Progress&)>& evaluated) {
-  throwIfError(checkSpecs(train, eval), "trainAndEvaluate");
+  requireSame(trainer.impl_->strategy().context(), checkSpecs(train, eval),
+              {{.name = "TrainSpec::max_updates", .text = std::to_string(train.max_updates)},
+               {.name = "EvalSpec::every_updates", .text = std::to_string(eval.every_updates)}},
+              "trainAndEvaluate");
   const auto evaluate = [&](const Progress* trained) {
     eval.infeed->start();
     const Progress result = trainer.evaluate(*eval.infeed);

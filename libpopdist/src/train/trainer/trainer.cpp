@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "libpopdist/src/tensor/error_edge.h"
-#include "libpopdist/src/train/trainer/agreement.h"
+#include "libpopdist/src/train/agreement/agreement.h"
 #include "libpopdist/src/train/trainer/description.h"
 #include "libpopdist/src/train/trainer/gradient_sums.h"
 #include "libpopdist/src/train/trainer/trainer_impl.h"

@@ -81,19 +81,32 @@ void Trainer::Impl::setPipeline(PipelineProgram program) {
 }
 
 void Trainer::Impl::initialise(std::uint64_t seed) {
-  stage_.check("Trainer.initialise");
-  requireSame(strategy_.context(), {denormalsInForce()}, "Trainer.initialise");
-  if (strategy_.context().instanceIndex() == 0) parameters_.initialise(values_.front().refs(), seed);
-  strategy_.broadcast(values_);
+  meet("Trainer.initialise", {}, [] { return Facts{denormalsInForce()}; });
+  together(strategy_.context(), "Trainer.initialise", [&] {
+    if (strategy_.context().instanceIndex() == 0) parameters_.initialise(values_.front().refs(), seed);
+    strategy_.broadcast(values_);
+  });
   copyToHost();
   stage_.haveValues();
 }
 
 Progress Trainer::Impl::run(io::Infeed& infeed, std::uint64_t updates) {
-  stage_.checkValues("Trainer.run");
-  check(infeed, updates);
+  meet("Trainer.run", readyFor(infeed), [&] {
+    Facts facts = dataFacts(infeed);
+    facts.push_back({.name = "the number of updates", .text = std::to_string(updates)});
+    facts.push_back(rates_.fact(update_.updatesDone()));
+    facts.push_back(denormalsInForce());
+    return facts;
+  });
   StageOfLife::Run whole(stage_);
   Progress progress = begin();
+  together(strategy_.context(), "Trainer.run",
+           [&] { progress = train(infeed, updates, std::move(progress)); });
+  whole.done();
+  return progress;
+}
+
+Progress Trainer::Impl::train(io::Infeed& infeed, std::uint64_t updates, Progress progress) {
   const ScalingLog::Run logged(log_, progress, samplesOf(infeed.spec()));
   Stopwatch watch;
   flushes_denormals_ = denormalsAreFlushed();
@@ -116,24 +129,34 @@ Progress Trainer::Impl::run(io::Infeed& infeed, std::uint64_t updates) {
     watch.addTo(progress.seconds.update, "update");
   }
   progress.seconds.all = watch.total();
-  progress = finish(std::move(progress), true);
+  return finish(std::move(progress), true);
+}
+
+Progress Trainer::Impl::evaluate(io::Infeed& infeed) {
+  pop::Status mine = readyFor(infeed);
+  if (mine.ok()) mine = micro_batches_->checkEvaluation(infeed);
+  meet("Trainer.evaluate", mine, [&] { return dataFacts(infeed); });
+  const ScalingLog::Part logged(log_, &Outside::evaluations, "evaluation");
+  StageOfLife::Run whole(stage_);
+  if (strategy_.numWorkers() == 1) whole.done();  // alone, nothing has parted
+  Progress progress = begin();
+  together(strategy_.context(), "Trainer.evaluate", [&] {
+    Stopwatch watch;
+    micro_batches_->evaluate(callOf(infeed, progress, watch));
+    progress.seconds.all = watch.total();
+    progress = finish(std::move(progress), false);
+  });
   whole.done();
   return progress;
 }
 
-Progress Trainer::Impl::evaluate(io::Infeed& infeed) {
-  stage_.checkValues("Trainer.evaluate");
-  throwIfError(checkReplicas(strategy_, infeed), "Trainer.evaluate");
-  const ScalingLog::Part logged(log_, &Outside::evaluations, "evaluation");
-  Progress progress = begin();
-  Stopwatch watch;
-  micro_batches_->evaluate(callOf(infeed, progress, watch));
-  progress.seconds.all = watch.total();
-  return finish(std::move(progress), false);
-}
-
 void Trainer::Impl::save(Checkpoints& checkpoints, const io::Infeed& infeed) {
-  stage_.checkValues("Trainer.save");
+  meet("Trainer.save", stage_.statusOfValues(), [&] {
+    const io::Position at = infeed.position();
+    return Facts{{.name = "the infeed's position",
+                  .text = "epoch " + std::to_string(at.epoch) + ", step " + std::to_string(at.step),
+                  .advice = "give save() the infeed that run() takes from"}};
+  });
   const ScalingLog::Part logged(log_, &Outside::checkpoints, "checkpoint");
   const Context& context = strategy_.context();
   std::vector<Piece> pieces =
@@ -153,8 +176,11 @@ void Trainer::Impl::save(Checkpoints& checkpoints, const io::Infeed& infeed) {
 }
 
 bool Trainer::Impl::resume(Checkpoints& checkpoints, io::Infeed& infeed, bool exactly) {
-  stage_.check("Trainer.resume");
-  requireSame(strategy_.context(), {denormalsInForce()}, "Trainer.resume");
+  meet("Trainer.resume", {}, [&] {
+    return Facts{denormalsInForce(),
+                 {.name = "ResumeOptions::exactly", .text = exactly ? "true" : "false"},
+                 {.name = "the micro-batch", .text = textOf(infeed.spec())}};
+  });
   std::vector<Piece> pieces = piecesToLoad();
   for (Piece& piece : update_.state()) pieces.push_back(piece);
   std::optional<SavedState> state;
@@ -174,14 +200,19 @@ bool Trainer::Impl::resume(Checkpoints& checkpoints, io::Infeed& infeed, bool ex
 }
 
 void Trainer::Impl::load(const Checkpoint& checkpoint) {
-  stage_.check("Trainer.load");
-  requireSame(strategy_.context(),
-              {{.name = "the checkpoint",
-                .text = "step " + std::to_string(checkpoint.position().step) + ", digest " +
-                        std::to_string(checkpoint.digest()),
-                .advice = "load the same one on all instances"}},
-              "Trainer.load");
-  checkpoint.load(piecesToLoad());
+  meet("Trainer.load", {}, [&] {
+    return Facts{{.name = "the checkpoint",
+                  .text = "step " + std::to_string(checkpoint.position().step) + ", digest " +
+                          std::to_string(checkpoint.digest()),
+                  .advice = "load the same one on all instances"}};
+  });
+  pop::Status read;
+  try {
+    checkpoint.load(piecesToLoad());
+  } catch (...) {
+    read = currentException("a checkpoint does not fit", "a checkpoint");
+  }
+  requireSound(strategy_.context(), read, "Trainer.load");
   loaded();
   stage_.haveValues();
 }
@@ -257,16 +288,29 @@ Setting Trainer::Impl::settingWith(const io::Infeed& infeed) const {
           .rules = rules_};
 }
 
-/// With other instances once: an all-reduce for each call would cost more than it finds.
-void Trainer::Impl::check(const io::Infeed& infeed, std::uint64_t updates) {
-  const pop::Status replicas = checkReplicas(strategy_, infeed);
-  if (batches_are_same_) return throwIfError(replicas, "Trainer.run");
-  requireSound(strategy_.context(), replicas, "Trainer.run");
-  requireSame(strategy_.context(),
-              {{.name = "the micro-batch", .text = textOf(infeed.spec())},
-               {.name = "the number of updates", .text = std::to_string(updates)}},
-              "Trainer.run");
-  batches_are_same_ = true;
+/// At the beginning of each call: what all instances must have in common. `facts` cost nothing where one is
+/// alone.
+void Trainer::Impl::meet(const char* function, const pop::Status& mine,
+                         const std::function<Facts()>& facts) const {
+  throwIfError(stage_.status(), function);  // if it has failed, then on all instances
+  if (strategy_.numWorkers() == 1) return throwIfError(mine, function);
+  Facts all = mine.ok() ? facts() : Facts();
+  if (mine.ok())
+    all.push_back({.name = "the number of updates so far",
+                   .text = std::to_string(runs_),
+                   .advice = "call run() equally often on all instances"});
+  requireSame(strategy_.context(), mine, all, function);
+}
+
+pop::Status Trainer::Impl::readyFor(const io::Infeed& infeed) const {
+  POP_RETURN_IF_ERROR(stage_.statusOfValues());
+  return checkReplicas(strategy_, infeed);
+}
+
+Facts Trainer::Impl::dataFacts(const io::Infeed& infeed) const {
+  return {{.name = "the micro-batch", .text = textOf(infeed.spec())},
+          {.name = "the data that instances share",
+           .text = infeed.shared(strategy_.numWorkers(), strategy_.numReplicas())}};
 }
 
 /// `has_trained`: compares rates, too.

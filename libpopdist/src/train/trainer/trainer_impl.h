@@ -4,10 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
-#include "libpopdist/src/train/trainer/agreement.h"
+#include "libpopdist/src/train/agreement/agreement.h"
 #include "libpopdist/src/train/trainer/loss_scaler.h"
 #include "libpopdist/src/train/trainer/micro_batches.h"
 #include "libpopdist/src/train/trainer/same_rates.h"
@@ -58,8 +59,11 @@ class Trainer::Impl {
   void loaded();
   std::vector<Piece> piecesToLoad();
   Setting settingWith(const io::Infeed& infeed) const;
-  void check(const io::Infeed& infeed, std::uint64_t updates);
+  void meet(const char* function, const pop::Status& mine, const std::function<Facts()>& facts) const;
+  pop::Status readyFor(const io::Infeed& infeed) const;
+  Facts dataFacts(const io::Infeed& infeed) const;
   Progress begin() const;
+  Progress train(io::Infeed& infeed, std::uint64_t updates, Progress progress);
   Call callOf(io::Infeed& infeed, Progress& progress, Stopwatch& watch) const;
   Progress finish(Progress progress, bool has_trained);
 
@@ -81,7 +85,6 @@ class Trainer::Impl {
   std::unique_ptr<GradientReduction> reduction_;  // its thread uses what is above
   int count_;                                     // micro-batches of an update
   StageOfLife stage_;
-  bool batches_are_same_ = false;
   std::uint64_t runs_ = 0;  // updates, skipped ones included
   std::unique_ptr<MicroBatches> micro_batches_;
 };

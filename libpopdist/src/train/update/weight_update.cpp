@@ -8,6 +8,7 @@
 
 #include "common/base/text.h"
 #include "libpopdist/src/tensor/error_edge.h"
+#include "libpopdist/src/train/agreement/agreement.h"
 #include "libpopdist/src/train/update/block_passes.h"
 #include "libpopdist/src/train/update/state_names.h"
 #include "popdist/communicator.hpp"
@@ -157,6 +158,7 @@ class WeightUpdate::Impl {
   std::vector<TensorRefs> refs_;
   bool has_begun_ = false;  // an update parameter by parameter
   std::unique_ptr<Communicator> members_;
+  std::shared_ptr<void> told_;  // of failures
   StateSharing sharing_;
 };
 
@@ -166,7 +168,9 @@ void WeightUpdate::Impl::joinGroup() {
     std::set<unsigned> instances;
     for (int i = 0; i < group_.members; ++i) instances.insert(static_cast<unsigned>(first + i));
     std::unique_ptr<Communicator> made = context_.createCommunicator(instances);
-    if (made) members_ = std::move(made);
+    if (!made) continue;
+    members_ = std::move(made);
+    told_ = toldOfFailures(context_, *members_);
   }
 }
 

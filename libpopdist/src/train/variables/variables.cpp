@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/base/crc32c.h"
 #include "common/base/text.h"
 #include "libpopdist/src/async/everybody.h"
 #include "libpopdist/src/tensor/error_edge.h"
 #include "libpopdist/src/tensor/spec.h"
+#include "libpopdist/src/train/agreement/agreement.h"
 #include "libpopdist/src/train/variables/aggregate.h"
 #include "popdist/async.hpp"
 
@@ -178,20 +178,10 @@ class Variables::Impl {
 
   /// How many replicas each instance has.
   static std::vector<std::uint64_t> agree(Context& context, const std::string& variables) {
-    const auto instances = static_cast<std::size_t>(context.numInstances());
-    const std::uint64_t own[] = {static_cast<std::uint64_t>(context.numLocalReplicas()),
-                                 pop::crc32c(std::as_bytes(std::span(variables)))};
-    std::vector<std::uint64_t> all(2 * instances);
-    context.world().allGather(own, all.data(), 2, Type::kUint64, {.tensor = "variables"});
-    std::vector<std::uint64_t> replicas;
-    for (std::size_t instance = 0; instance < instances; ++instance) {
-      if (all[2 * instance + 1] != all[1])
-        throwIfError(
-            {pop::Code::kFailedPrecondition, "instance " + std::to_string(instance) +
-                                                 " has other variables than instance 0; here: " + variables},
-            "Variables");
-      replicas.push_back(all[2 * instance]);
-    }
+    requireSame(context, {{.name = "the variables", .text = variables}}, "Variables");
+    const auto own = static_cast<std::uint64_t>(context.numLocalReplicas());
+    std::vector<std::uint64_t> replicas(static_cast<std::size_t>(context.numInstances()));
+    internalOf(context).allGather(&own, replicas.data(), 1, Type::kUint64, {.tensor = "variables"});
     return replicas;
   }
 
@@ -206,7 +196,8 @@ class Variables::Impl {
 };
 
 Variables::Variables(Context& context, std::vector<VariableSpec> variables) {
-  throwIfError(check(variables), "Variables");
+  prepareAgreement(context);
+  requireSound(context, check(variables), "Variables");
   impl_ = std::make_unique<Impl>(context, std::move(variables));
 }
 Variables::~Variables() = default;

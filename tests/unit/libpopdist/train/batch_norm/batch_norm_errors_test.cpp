@@ -42,9 +42,7 @@ TEST(BatchNormErrors, NameTheOptionThatIsOutOfRange) {
 TEST(BatchNormErrors, NameAnInstanceWithOtherOptions) {
   popdist::testing::ThreadGroup(2).run([](Context& context) {
     const std::size_t channels = context.instanceIndex() == 0 ? 4 : 8;
-    expectError(ErrorCode::kFailedPrecondition,
-                "instance " + std::to_string(1 - context.instanceIndex()) + " has other options: channels " +
-                    std::to_string(12 - channels) + ", this instance has " + std::to_string(channels),
+    expectError(ErrorCode::kFailedPrecondition, "channels is '4' on instance 0 and '8' on instance 1",
                 [&] { BatchNorm(context, {.channels = channels, .span = 2}); });
   });
 }
