@@ -14,6 +14,7 @@ int createUser(const Command& command, AccessClient& client) {
   v1::CreateUserRequest request;
   request.set_name(command.object);
   request.set_role(command.access.role);
+  request.set_shut_out(command.access.shut_out);
   request.set_vipu_key(command.access.vipu_key);
   if (request.vipu_key() && !command.common.json) {
     if (const Status can = checkVipuKeyFile(request.name()); !can.ok()) return unusable(can);

@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/base/text.h"
 #include "popctl/whole_number.h"
@@ -16,10 +18,16 @@ const std::map<std::string, v1::Role> kRoles{{"viewer", v1::ROLE_VIEWER},
                                              {"operator", v1::ROLE_OPERATOR},
                                              {"admin", v1::ROLE_ADMIN}};
 
-void addRole(CLI::App& app, const char* name, AccessOptions& options, const char* description) {
+void addRole(CLI::App& app, const char* name, AccessOptions& options, const char* description,
+             std::vector<std::string> roles) {
   app.add_option_function<std::string>(
-         name, [&options](const std::string& text) { options.role = kRoles.at(text); }, description)
-      ->check(CLI::IsMember({"viewer", "submit", "operator", "admin"}))
+         name,
+         [&options](const std::string& text) {
+           options.shut_out = text == "none";
+           options.role = options.shut_out ? v1::ROLE_NONE : kRoles.at(text);
+         },
+         description)
+      ->check(CLI::IsMember(std::move(roles)))
       ->type_name("ROLE");
 }
 
@@ -38,13 +46,16 @@ std::int64_t secondsOf(const std::string& text) {
 void addAccessOptions(CLI::App& app, Action action, AccessOptions& options) {
   switch (action) {
     case Action::kCreateUser:
-      addRole(app, "--role", options, "what it may do: viewer, submit, operator or admin");
+      addRole(app, "--role", options,
+              "what it may do: none, which shuts it out, viewer, submit, operator or admin",
+              {"none", "viewer", "submit", "operator", "admin"});
       app.add_flag("--vipu-key", options.vipu_key,
                    "make a key for V-IPU's clients, and write it to NAME.vipu-cli.hcl");
       return;
     case Action::kCreateToken:
       addRole(app, "--scope", options,
-              "what it is for, at most your own role: viewer, submit, operator or admin");
+              "what it is for, at most your own role: viewer, submit, operator or admin",
+              {"viewer", "submit", "operator", "admin"});
       app.add_option_function<std::string>(
              "--expires", [&options](const std::string& text) { options.expires_s = secondsOf(text); },
              "when: 30d if not given, at most 366d; also 12h, 90m")

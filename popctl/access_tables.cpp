@@ -29,7 +29,7 @@ std::string roleText(v1::Role role) {
     case v1::ROLE_ADMIN:
       return "admin";
     default:
-      return "-";
+      return "none";
   }
 }
 

@@ -154,6 +154,7 @@ struct PodOptions {
 /// Of users, tokens and the audit log.
 struct AccessOptions {
   v1::Role role = v1::ROLE_NONE;  ///< or scope
+  bool shut_out = false;          ///< the role none
   bool vipu_key = false;
   std::int64_t expires_s = 0;  ///< 0: not said
   std::string user;

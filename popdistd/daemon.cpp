@@ -33,12 +33,13 @@ class Daemon {
         parts_(parts),
         options_(options),
         routes_(
-            parts.served.api, parts.served.pods, [this] { return metrics(); }, parts.served.access,
+            parts.served.api, parts.served.pods,
+            [this](bool with_allocations) { return metrics(with_allocations); }, parts.served.access,
             parts.sessions) {}
 
   Status start() {
     POP_ASSIGN_OR_RETURN(std::optional<tls::TlsFiles> files, certificatesOf(options_));
-    if (files) expiry_ = tls::expiryOf(*files);
+    if (files) took(*files);
     if (options_.http) {
       Result<std::unique_ptr<HttpServer>> http =
           HttpServer::start(loop_, [this](const auto& exchange) { routes_.handle(exchange); },
@@ -61,7 +62,8 @@ class Daemon {
                                                               {.address = options_.listen.address,
                                                                .port = options_.listen.port,
                                                                .tls = std::move(files),
-                                                               .identify = parts_.identify});
+                                                               .identify = parts_.identify,
+                                                               .is_still_good = parts_.is_still_good});
     if (!rpc.ok()) return cannotListen("--listen", options_.listen, rpc.status());
     rpc_ = std::move(*rpc);
     log::info("popdistd listens at " + textOf({options_.listen.address, rpc_->port()}) +
@@ -91,9 +93,10 @@ class Daemon {
                             " (does another popdistd run there, or is the address not this host's?)"};
   }
 
-  std::string metrics() const {
+  std::string metrics(bool with_allocations) const {
     Measures all;
     all.core = parts_.measures();
+    if (!with_allocations) all.core.pods.ipus.clear();
     all.process = measureProcess();
     if (rpc_) all.rpc = rpc_->meters();
     if (http_) all.http = http_->meters();
@@ -104,6 +107,11 @@ class Daemon {
     return prometheusText(metricFamilies(all));
   }
 
+  void took(const tls::TlsFiles& files) {
+    expiry_ = tls::expiryOf(files);
+    if (parts_.authority) parts_.authority(files.authority_pem);
+  }
+
   void reload() {
     if (options_.tls_directory.empty()) return log::info("nothing to reload: there are no certificates");
     Result<std::optional<tls::TlsFiles>> files = certificatesOf(options_);
@@ -112,9 +120,9 @@ class Daemon {
     if (!taken.ok())
       return log::warning("cannot reload the certificates, so the old ones stay in force: " +
                           taken.message());
-    expiry_ = tls::expiryOf(**files);
+    took(**files);
     rpc_->setTls(std::move(**files));
-    log::info("reloaded the certificates, for new connections");
+    log::info("reloaded the certificates; connections that showed one of an authority that is gone end");
   }
 
   void stop(int signal) {

@@ -45,6 +45,7 @@ struct DaemonOptions {
   std::uint32_t keep_days = 30;                                  ///< jobs that have ended; 0: no limit
   std::uint32_t keep_jobs = 100000;                              ///< likewise
   std::vector<std::string> admins;                               ///< besides the process's own user
+  v1::Role usual_role = v1::ROLE_SUBMIT;                         ///< of users who are stored nowhere
   EtcdOptions etcd;
   log::Level log_level = log::Level::kInfo;
 };
@@ -52,11 +53,13 @@ struct DaemonOptions {
 /// What the transports carry. It outlives runDaemon().
 struct DaemonParts {
   Served served;
-  std::function<CoreMeasures()> measures;                ///< for /metrics
-  Identify identify;                                     ///< outlives runDaemon(), too
-  Sessions sessions = {};                                ///< of browsers
-  std::function<void(int port)> listening = {};          ///< clients and hosts can connect to this port
-  std::function<void(const Status& why)> stopping = {};  ///< all calls are about to end
+  std::function<CoreMeasures()> measures;                      ///< for /metrics
+  Identify identify;                                           ///< outlives runDaemon(), too
+  IsStillGood is_still_good = {};                              ///< likewise; null: always
+  std::function<void(const std::string& pem)> authority = {};  ///< when it is read
+  Sessions sessions = {};                                      ///< of browsers
+  std::function<void(int port)> listening = {};                ///< clients and hosts can connect to this port
+  std::function<void(const Status& why)> stopping = {};        ///< all calls are about to end
 };
 
 /// The user of this process, by name or number.

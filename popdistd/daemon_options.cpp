@@ -45,6 +45,7 @@ struct Words {
   std::string listen = "127.0.0.1:8090";
   std::string http = "127.0.0.1:8091";
   std::string socket;
+  std::string usual_role = "submit";
   std::string log_level = "info";
   double backfill_age_s = 600;
 };
@@ -95,6 +96,11 @@ void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
                  "a user who may do everything, as popdistd's own may; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  app.add_option("--usual-role", words.usual_role,
+                 "of users who are stored nowhere: none shuts them out, until popctl create user --role")
+      ->type_name("ROLE")
+      ->check(CLI::IsMember({"none", "viewer", "submit"}))
+      ->capture_default_str();
   app.add_option("--keep-days", options.keep_days, "forget jobs so long after their end; 0: never")
       ->type_name("N")
       ->capture_default_str();
@@ -138,6 +144,9 @@ Status readWords(const Words& words, DaemonOptions& options) {
   POP_RETURN_IF_ERROR(checkNames(options));
   options.backfill_age = std::chrono::seconds(static_cast<std::int64_t>(words.backfill_age_s));
   POP_ASSIGN_OR_RETURN(options.listen, os::parsePlace("--listen", words.listen));
+  options.usual_role = words.usual_role == "none"     ? v1::ROLE_NONE
+                       : words.usual_role == "viewer" ? v1::ROLE_VIEWER
+                                                      : v1::ROLE_SUBMIT;
   options.log_level = words.log_level == "warning" ? log::Level::kWarning
                       : words.log_level == "debug" ? log::Level::kDebug
                                                    : log::Level::kInfo;

@@ -47,6 +47,7 @@ Status serveStore(DaemonOptions options, Store& store, std::function<void()> beg
   }
   Accounts accounts({.own_user = ownUser(),
                      .admins = {options.admins.begin(), options.admins.end()},
+                     .usual_role = options.usual_role,
                      .random_name = [] { return sys::randomName(); }});
   POP_RETURN_IF_ERROR(accounts.load(store));
   os::EpollLoop loop;
@@ -84,6 +85,8 @@ Status serveStore(DaemonOptions options, Store& store, std::function<void()> beg
        .measures = [&core] { return core->measures(); },
        .identify = [&accounts](const Peer& peer,
                                const Credentials& said) { return accounts.identify(peer, said); },
+       .is_still_good = [&accounts](const Peer& peer) { return accounts.isStillGood(peer); },
+       .authority = [&accounts](const std::string& pem) { accounts.setAuthority(pem); },
        .sessions = {.begin = [&accounts](const std::string& token,
                                          const Peer& peer) { return accounts.beginSession(token, peer); },
                     .end = [&accounts](const std::string& session) { accounts.endSession(session); }},

@@ -112,6 +112,12 @@ Result<KeyPair> makeSigned(const KeyPair& authority, const Purpose& purpose, int
   return make(purpose, valid_days, issuer.get(), issuer_key.get());
 }
 
+Result<KeyPair> makeAuthorityOf(const std::string& common_name, const char* basic_constraints,
+                                int valid_days) {
+  return make({common_name, basic_constraints, "critical,keyCertSign,cRLSign", nullptr, {}}, valid_days,
+              nullptr, nullptr);
+}
+
 bool isNameCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
@@ -137,9 +143,11 @@ bool isLabel(const std::string& label) {
 }  // namespace
 
 Result<KeyPair> makeAuthority(int valid_days) {
-  const Purpose purpose{
-      "popdist agents", "critical,CA:TRUE,pathlen:1", "critical,keyCertSign,cRLSign", nullptr, {}};
-  return make(purpose, valid_days, nullptr, nullptr);
+  return makeAuthorityOf("popdist agents", "critical,CA:TRUE,pathlen:1", valid_days);
+}
+
+Result<KeyPair> makeEtcdAuthority(int valid_days) {
+  return makeAuthorityOf(std::string(kEtcdAuthorityName), "critical,CA:TRUE,pathlen:0", valid_days);
 }
 
 Result<KeyPair> makeIssuer(const KeyPair& authority, int valid_days) {

@@ -34,6 +34,11 @@ struct KeyPair {
 /// Signs certificates of hosts and users.
 Result<KeyPair> makeAuthority(int valid_days);
 
+/// The common name of an authority for etcd and popdistds alone, beside that of hosts and users.
+inline constexpr std::string_view kEtcdAuthorityName = "popdist etcd";
+
+Result<KeyPair> makeEtcdAuthority(int valid_days);
+
 /// An authority below `authority` that signs certificates of jobs only: agent services accept them, and
 /// whoever looks for a client's or a server's, as popdistd and etcd do, accepts nothing that it has signed.
 Result<KeyPair> makeIssuer(const KeyPair& authority, int valid_days);

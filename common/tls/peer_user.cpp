@@ -99,4 +99,15 @@ bool isHosts(X509* certificate) {
   return is_for_servers && !userOf(certificate).ok();
 }
 
+// OpenSSL's server has the client's own certificate apart from the others.
+std::string shownBy(const SSL* connection) {
+  const Certificate own(SSL_get1_peer_certificate(connection));
+  const Bio text(BIO_new(BIO_s_mem()));
+  if (!own || !text) return {};
+  PEM_write_bio_X509(text.get(), own.get());
+  const STACK_OF(X509)* const others = SSL_get_peer_cert_chain(connection);
+  for (int i = 0; i < sk_X509_num(others); ++i) PEM_write_bio_X509(text.get(), sk_X509_value(others, i));
+  return textOf(text);
+}
+
 }  // namespace pop::tls

@@ -3,6 +3,7 @@
 // its own.
 #pragma once
 
+#include <openssl/ssl.h>
 #include <openssl/x509.h>
 
 #include <string>
@@ -33,5 +34,8 @@ bool isOfIssuer(std::string_view pem);
 
 /// Whether it is for a server, and names no user.
 bool isHosts(X509* certificate);
+
+/// What the other end has shown, in PEM form, its own certificate first; empty: nothing.
+std::string shownBy(const SSL* connection);
 
 }  // namespace pop::tls

@@ -251,6 +251,23 @@ bool isForClients(const TlsFiles& files) {
          X509_check_purpose(files.objects->chain.front().get(), X509_PURPOSE_SSL_CLIENT, 0) == 1;
 }
 
+std::string authorityName(const TlsFiles& files) {
+  if (files.objects->authorities.empty()) return {};
+  std::array<char, 256> text{};
+  X509_NAME* const subject = X509_get_subject_name(files.objects->authorities.front().get());
+  const int length = X509_NAME_get_text_by_NID(subject, NID_commonName, text.data(), text.size());
+  return {text.data(), static_cast<std::size_t>(std::max(length, 0))};
+}
+
+// By their keys: whoever has the key signs for all its certificates.
+bool haveOneAuthority(const TlsFiles& one, const TlsFiles& other) {
+  for (const Certificate& each : one.objects->authorities)
+    for (const Certificate& its : other.objects->authorities)
+      if (EVP_PKEY_eq(X509_get0_pubkey(each.get()), X509_get0_pubkey(its.get())) == 1) return true;
+  ERR_clear_error();
+  return false;
+}
+
 Result<TlsFiles> loadTls(const TlsPaths& paths, TlsRole role, std::time_t now) {
   Checker checker(role, now);
   TlsFiles files = checker.check(paths);

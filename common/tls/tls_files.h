@@ -45,6 +45,12 @@ bool isIssuer(const TlsFiles& files);
 /// Whether our certificate may be shown by a client, too: a host's was once for serving only.
 bool isForClients(const TlsFiles& files);
 
+/// The common name of the first authority; empty: it has none.
+std::string authorityName(const TlsFiles& files);
+
+/// Whether an authority of one is also one of the other's.
+bool haveOneAuthority(const TlsFiles& one, const TlsFiles& other);
+
 /// Returns the files' contents, or every mistake, each naming its file:
 /// - a file is missing or not in PEM form;
 /// - other users can read the key (refused, as ssh does), or replace a server's authority;

@@ -37,7 +37,7 @@ Status Access::start() {
 
 void Access::tick() {
   service_.noteUses();
-  audit_.countFailures();
+  audit_.countOthers();
   tick_ = loop_.postAfter(kTick, [this] { tick(); });
 }
 

@@ -69,7 +69,10 @@ Result<v1::CreateUserReply> AccessService::makeUser(const Caller& caller,
   if (request.vipu_key()) POP_RETURN_IF_ERROR(checkMakesSecrets(caller));
   if (request.role() != v1::ROLE_NONE && !isRole(request.role()))
     return invalidArgument("role " + std::to_string(request.role()) + " is none of those in access.proto");
-  if (parts_.accounts.isFixed(name) && request.role() != v1::ROLE_NONE && request.role() != v1::ROLE_ADMIN)
+  if (request.shut_out() && request.role() != v1::ROLE_NONE)
+    return invalidArgument("a user who is shut out has no role");
+  if (parts_.accounts.isFixed(name) && (request.shut_out() || request.role() != v1::ROLE_NONE) &&
+      request.role() != v1::ROLE_ADMIN)
     return failedPrecondition(
         "user " + inQuotes(name) +
         " is an admin as popdistd's own user, or by --admin: that role cannot be changed by a call");
@@ -84,7 +87,7 @@ Result<v1::CreateUserReply> AccessService::makeUser(const Caller& caller,
     *info.mutable_created() = timestamp(parts_.clock());
     info.set_created_by(caller.user);
   }
-  if (request.role() != v1::ROLE_NONE) info.set_role(request.role());
+  if (request.shut_out() || request.role() != v1::ROLE_NONE) info.set_role(request.role());
   v1::CreateUserReply reply;
   if (request.vipu_key()) {
     reply.set_api_user_id(name);
@@ -208,11 +211,14 @@ void AccessService::removeToken(const Caller& caller, v1::TokenRef token, Reply<
   answer<v1::Nothing>(dropped.ok() ? Result<v1::Nothing>(v1::Nothing()) : dropped, std::move(reply));
 }
 
-// Whether another user's token is there is nobody's business.
+// Whether another user's token is there is nobody's business. One that leaks takes no others along.
 Status AccessService::dropToken(const Caller& caller, const std::string& id) {
   for (const v1::TokenRecord& each : parts_.accounts.tokens()) {
     if (each.info().id() != id) continue;
     if (each.info().user() != caller.user && caller.role < v1::ROLE_ADMIN) break;
+    if (!caller.token.empty() && caller.token != id && caller.role < v1::ROLE_ADMIN)
+      return {Code::kPermissionDenied,
+              "a token removes itself only: use a certificate, or popdistd's machine"};
     dropTokenRecord(id);
     return {};
   }

@@ -6,6 +6,7 @@
 
 #include "common/base/text.h"
 #include "common/tls/certificates.h"
+#include "common/tls/peer_chain.h"
 
 namespace pop::popdistd {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 constexpr std::chrono::hours kSessionLength{8};
 constexpr std::chrono::seconds kUseIsNoted{60};
 constexpr std::size_t kMostSessions = 1024;
+constexpr std::size_t kMostChecked = 4096;
 constexpr std::ptrdiff_t kMostSessionsOfOne = 32;
 
 std::string fromText(const Peer& peer) {
@@ -26,7 +28,7 @@ std::string guesserOf(const Peer& peer) {
 }
 
 Status denied(std::string why) {
-  return {Code::kPermissionDenied, std::move(why)};
+  return {kUnauthenticated, std::move(why)};
 }
 
 bool hasSecret(const Credentials& credentials) {
@@ -56,17 +58,24 @@ Result<Caller> Accounts::byConnection(const Peer& peer) const {
         "nothing says who you are: show a certificate (--tls), or a token (--token-file), which popctl "
         "create token makes");
   POP_ASSIGN_OR_RETURN(std::string user, tls::userFromUris(peer.uris));
+  POP_RETURN_IF_ERROR(checkCertificate(peer.certificate));
   const v1::Role role = roleLocked(user);
-  return Caller{.user = std::move(user), .role = role, .known_by = v1::KNOWN_BY_CERTIFICATE};
+  return Caller{.user = std::move(user),
+                .role = role,
+                .known_by = v1::KNOWN_BY_CERTIFICATE,
+                .certificate = peer.certificate};
 }
 
+// Right ones count however many wrong ones come from there: many people may share an address. Nobody finds
+// one by guessing.
 Result<Caller> Accounts::bySecret(const Peer& peer, const Credentials& credentials) {
   const Time now = settings_.clock();
-  POP_RETURN_IF_ERROR(failed_.check(guesserOf(peer), now));
   Result<Caller> caller = !credentials.authorization.empty() ? byToken(credentials.authorization)
                           : !credentials.session.empty()     ? bySession(credentials.session)
                                                              : byVipuKey(credentials);
-  if (!caller.ok()) failed_.failed(guesserOf(peer), now);
+  if (caller.ok()) return caller;
+  POP_RETURN_IF_ERROR(failed_.check(guesserOf(peer), now));
+  failed_.failed(guesserOf(peer), now);
   return caller;
 }
 
@@ -125,6 +134,7 @@ Result<Caller> Accounts::today(const Caller& caller) const {
   const std::scoped_lock lock(mutex_);
   Caller now = caller;
   if (caller.known_by == v1::KNOWN_BY_NOTHING || caller.known_by == v1::KNOWN_BY_HOST) return now;
+  POP_RETURN_IF_ERROR(checkCertificate(caller.certificate));
   now.role = roleLocked(caller.user);
   if (caller.known_by == v1::KNOWN_BY_VIPU_KEY) {
     const auto user = users_.find(caller.user);
@@ -145,6 +155,30 @@ Result<Caller> Accounts::today(const Caller& caller) const {
   return now;
 }
 
+Status Accounts::isStillGood(const Peer& peer) const {
+  const std::scoped_lock lock(mutex_);
+  return checkCertificate(peer.certificate);
+}
+
+void Accounts::setAuthority(const std::string& authority_pem) {
+  const std::scoped_lock lock(mutex_);
+  authority_ = authority_pem;
+  checked_.clear();
+}
+
+// A signature takes long to check, so that is done once for each certificate and authority.
+Status Accounts::checkCertificate(const std::string& certificate) const {
+  if (certificate.empty() || authority_.empty()) return {};
+  if (checked_.size() >= kMostChecked) checked_.clear();
+  auto found = checked_.find(certificate);
+  if (found == checked_.end())
+    found = checked_.emplace(certificate, tls::goodUntil(certificate, authority_)).first;
+  const Result<std::time_t>& until = found->second;
+  if (!until.ok()) return denied(until.status().message() + ": show a new one");
+  if (std::chrono::system_clock::from_time_t(until.value()) > settings_.clock()) return {};
+  return denied("the certificate of this connection, or its authority's, has expired: show a new one");
+}
+
 v1::Role Accounts::roleOf(const std::string& user) const {
   const std::scoped_lock lock(mutex_);
   return roleLocked(user);
@@ -163,7 +197,7 @@ std::set<std::string> Accounts::fixed() const {
 v1::Role Accounts::roleLocked(const std::string& user) const {
   if (isFixed(user)) return v1::ROLE_ADMIN;
   const auto found = users_.find(user);
-  return found == users_.end() ? kUsualRole : found->second.info().role();
+  return found == users_.end() ? settings_.usual_role : found->second.info().role();
 }
 
 // ---- sessions

@@ -3,6 +3,7 @@
 // has of them is written by AccessService. From any thread.
 #pragma once
 
+#include <ctime>
 #include <map>
 #include <mutex>
 #include <set>
@@ -18,14 +19,12 @@
 
 namespace pop::popdistd {
 
-/// Of who is stored nowhere, and known by a certificate or as a Unix user.
-inline constexpr v1::Role kUsualRole = v1::ROLE_SUBMIT;
-
 class Accounts {
  public:
   struct Settings {
-    std::string own_user;          ///< of popdistd: an admin, and who calls where there is no TLS
-    std::set<std::string> admins;  ///< whatever is stored
+    std::string own_user;                   ///< of popdistd: an admin, and who calls where there is no TLS
+    std::set<std::string> admins;           ///< whatever is stored
+    v1::Role usual_role = v1::ROLE_SUBMIT;  ///< of who is stored nowhere
     WallClock clock = [] { return std::chrono::system_clock::now(); };
     RandomName random_name;
   };
@@ -35,9 +34,14 @@ class Accounts {
   /// As Identify. A request's own credentials come before its connection's, and wrong ones are an error.
   Result<Caller> identify(const Peer& peer, const Credentials& credentials);
 
-  /// The caller of an earlier moment, by what it was known by, as it is now. kPermissionDenied: its token or
-  /// session has ended.
+  /// The caller of an earlier moment, by what it was known by, as it is now. kUnauthenticated: its
+  /// certificate, token or session has ended.
   Result<Caller> today(const Caller& caller) const;
+
+  /// IsStillGood: the certificate has not expired, and one of the authorities of today has signed it.
+  Status isStillGood(const Peer& peer) const;
+  /// In PEM form; empty, as at first: there is no TLS.
+  void setAuthority(const std::string& authority_pem);
 
   v1::Role roleOf(const std::string& user) const;
   /// By popdistd's options.
@@ -71,6 +75,7 @@ class Accounts {
     Time expires;
   };
 
+  Status checkCertificate(const std::string& certificate) const;
   v1::Role roleLocked(const std::string& user) const;
   Result<Caller> byConnection(const Peer& peer) const;
   Result<Caller> bySecret(const Peer& peer, const Credentials& credentials);
@@ -86,6 +91,9 @@ class Accounts {
   std::map<std::string, Session> sessions_;        ///< by the digest of their secrets
   std::set<std::string> used_;                     ///< ids of tokens
   FailedLogins failed_;
+  std::string authority_;
+  /// Until when certificates are good by it, as they were found.
+  mutable std::map<std::string, Result<std::time_t>> checked_;
 };
 
 }  // namespace pop::popdistd

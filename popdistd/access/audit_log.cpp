@@ -9,6 +9,7 @@
 #include "common/base/text.h"
 #include "common/log/log.h"
 #include "popdistd/access/audit_line.h"
+#include "popdistd/access/policy.h"
 
 namespace pop::popdistd {
 namespace {
@@ -88,25 +89,42 @@ void AuditLog::write(const Caller& caller, std::string_view method, const std::s
   entry.set_object(shortened(object, kMostObjectBytes));
   entry.set_code(static_cast<int>(outcome.code()));
   entry.set_error(shortened(outcome.message(), kMostErrorBytes));
-  if (outcome.ok() || !isOneTooMany(entry)) add(std::move(entry));
+  if (!isOneTooMany(entry)) add(std::move(entry));
 }
 
-// What fails costs its caller nothing, and an entry is kept for ever.
+// Most calls cost their caller little, and an entry is kept for ever.
 bool AuditLog::isOneTooMany(v1::AuditEntry& entry) {
-  const std::int64_t count = ++failures_[entry.user()];
-  if (count == kMostFailures)
+  const bool is_done = entry.code() == 0;
+  if (is_done && ruleOf(entry.method()).least >= v1::ROLE_OPERATOR) return false;
+  Count& count = (is_done ? done_ : failures_)[entry.user()];
+  const std::int64_t most = is_done ? kMostDone : kMostFailures;
+  if (++count.calls == most && !is_done)
     entry.set_error(entry.error() + "; more that fail within a minute are only counted");
-  return count > kMostFailures;
+  if (count.calls > most) ++count.others[entry.method()];
+  return count.calls > most;
 }
 
-void AuditLog::countFailures() {
-  for (const auto& [user, count] : std::exchange(failures_, {})) {
-    if (count <= kMostFailures) continue;
+void AuditLog::countOthers() {
+  countOthers(std::exchange(failures_, {}), Code::kResourceExhausted,
+              "they failed, too many within a minute to have entries of their own");
+  countOthers(std::exchange(done_, {}), Code::kOk, "");
+}
+
+// "940 more calls: 900 Cancel, 40 Submit"
+void AuditLog::countOthers(const std::map<std::string, Count>& counts, Code code, const std::string& why) {
+  for (const auto& [user, count] : counts) {
+    std::int64_t others = 0;
+    std::vector<std::string> methods;
+    for (const auto& [method, times] : count.others) {
+      others += times;
+      methods.push_back(std::to_string(times) + ' ' + method);
+    }
+    if (others == 0) continue;
     v1::AuditEntry entry;
     entry.set_user(user);
-    entry.set_object(counted(count - kMostFailures, "more call"));
-    entry.set_code(static_cast<int>(Code::kResourceExhausted));
-    entry.set_error("they failed, too many within a minute to have entries of their own");
+    entry.set_object(counted(others, "more call") + ": " + join(methods, ", "));
+    entry.set_code(static_cast<int>(code));
+    entry.set_error(why);
     add(std::move(entry));
   }
 }

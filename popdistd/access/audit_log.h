@@ -32,8 +32,10 @@ class AuditLog final : public Audit {
   /// of the file is a warning of the log.
   Status start();
 
-  /// Entries of one user's calls that fail, between two calls of countFailures(); more are only counted.
+  /// Entries of one user's calls that fail, between two calls of countOthers(); more are only counted.
   static constexpr std::int64_t kMostFailures = 60;
+  /// The same of those that are done. What only operators and admins may do has an entry always.
+  static constexpr std::int64_t kMostDone = 600;
 
   void write(const Caller& caller, std::string_view method, const std::string& object,
              const Status& outcome) override;
@@ -45,8 +47,8 @@ class AuditLog final : public Audit {
   template <typename T>
   using Step = std::function<std::optional<Result<T>>()>;
 
-  /// Writes down how many calls have failed besides those that have entries. Call it every minute.
-  void countFailures();
+  /// Writes down how many calls there were besides those that have entries. Call it every minute.
+  void countOthers();
 
   /// The newest first, of one user or of all.
   Step<v1::ListAuditReply> listing(const std::string& user, int limit) const;
@@ -58,7 +60,12 @@ class AuditLog final : public Audit {
  private:
   struct Check;
   Result<bool> checkOn(Check& check) const;
+  struct Count {
+    std::int64_t calls = 0;
+    std::map<std::string, std::int64_t> others;  ///< without an entry, by method
+  };
   bool isOneTooMany(v1::AuditEntry& entry);
+  void countOthers(const std::map<std::string, Count>& counts, Code code, const std::string& why);
   void add(v1::AuditEntry entry);
   void settled(const Status& status);
   void feedFile();
@@ -67,10 +74,11 @@ class AuditLog final : public Audit {
 
   const Parts parts_;
   std::optional<AuditFile> file_;
-  v1::AuditEntry newest_;                         ///< as written in this turn
-  v1::AuditEntry durable_;                        ///< the last that is on the disk
-  std::deque<v1::AuditEntry> unsettled_;          ///< written, and not durable yet
-  std::map<std::string, std::int64_t> failures_;  ///< by user, since countFailures()
+  v1::AuditEntry newest_;                  ///< as written in this turn
+  v1::AuditEntry durable_;                 ///< the last that is on the disk
+  std::deque<v1::AuditEntry> unsettled_;   ///< written, and not durable yet
+  std::map<std::string, Count> failures_;  ///< by user, since countOthers()
+  std::map<std::string, Count> done_;      ///< likewise
   bool file_has_failed_ = false;
 };
 

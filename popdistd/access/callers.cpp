@@ -16,19 +16,29 @@ bool namesUser(const Peer& peer) {
 
 }  // namespace
 
-Status checkMayJoin(const Peer& peer, const std::string& host) {
+Status checkIsHost(const Peer& peer) {
   if (!peer.unix_user.empty())
     return {Code::kPermissionDenied, "a host joins by popdistd's address, not by its local socket"};
   if (!peer.has_tls) return {};
   if (namesUser(peer))
     return {Code::kPermissionDenied,
             "a user's certificate cannot join a host: use one that popdist-agent init-tls --host has made"};
+  if (peer.names.empty())
+    return {
+        kUnauthenticated,
+        "nothing says which host you are: show a certificate that popdist-agent init-tls --host has made"};
+  return {};
+}
+
+Status checkMayJoin(const Peer& peer, const std::string& host) {
+  POP_RETURN_IF_ERROR(checkIsHost(peer));
+  if (!peer.has_tls) return {};
   const bool is_there = std::any_of(peer.names.begin(), peer.names.end(), [&host](const std::string& name) {
     return lowerCase(name) == lowerCase(host);
   });
   if (is_there && !host.empty()) return {};
-  return {Code::kPermissionDenied, "the certificate is not that of " + inQuotes(host) + ": it names " +
-                                       (peer.names.empty() ? "no host" : join(peer.names, ", "))};
+  return {Code::kPermissionDenied,
+          "the certificate is not that of " + inQuotes(host) + ": it names " + join(peer.names, ", ")};
 }
 
 }  // namespace pop::popdistd

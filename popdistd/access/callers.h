@@ -10,7 +10,11 @@
 
 namespace pop::popdistd {
 
-/// Without TLS everybody may, but not by the local socket. kPermissionDenied: it is a user, or another host.
+/// Ok: it may join as one of its names. kUnauthenticated: it shows nothing. kPermissionDenied: it is a user.
+Status checkIsHost(const Peer& peer);
+
+/// Without TLS everybody may, but not by the local socket. As checkIsHost(); kPermissionDenied: it is another
+/// host.
 Status checkMayJoin(const Peer& peer, const std::string& host);
 
 }  // namespace pop::popdistd

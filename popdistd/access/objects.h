@@ -85,7 +85,8 @@ inline std::string objectOf(const virmgrpc::ResetPartitionRequest& request) {
 
 inline std::string objectOf(const v1::CreateUserRequest& request) {
   const bool has_role = request.role() != v1::ROLE_NONE;
-  return "user " + request.name() + (has_role ? ", role " + std::string(roleName(request.role())) : "") +
+  return "user " + request.name() +
+         (has_role || request.shut_out() ? ", role " + std::string(roleName(request.role())) : "") +
          (request.vipu_key() ? ", with a new key" : "");
 }
 inline std::string objectOf(const v1::UserRef& user) {

@@ -19,7 +19,7 @@ struct Rule {
   bool is_for_keys = false;  ///< V-IPU's clients, known by a key, call it too
 };
 
-/// The caller of an earlier moment as it is now. kPermissionDenied: it is nobody any more.
+/// The caller of an earlier moment as it is now. kUnauthenticated: it is nobody any more.
 using Today = std::function<Result<Caller>(const Caller& caller)>;
 
 std::span<const Rule> policy();

@@ -48,20 +48,26 @@ void Calls::begin(const std::shared_ptr<Call>& call) {
   if (call->over()) return;
   if (closed_) return call->end(*closed_);
   if (!call->refused_.ok()) return call->end(call->refused_);
-  int& count = counts_[call->who()];
-  if (count >= limits_.most_of_one)
-    return call->end({Code::kResourceExhausted, call->who() + " has " + counted(count, "call") +
-                                                    " at once, which is the most: end some"});
-  ++count;
-  call->counted_ = true;
+  if (!call->who().empty()) {
+    if (const Status may = count(*call, call->who()); !may.ok()) return call->end(may);
+  }
   calls_.insert(call);
   call->begin();
 }
 
+Status Calls::count(Call& call, const std::string& who) {
+  const auto found = counts_.find(who);
+  if (found != counts_.end() && found->second >= limits_.most_of_one)
+    return {Code::kResourceExhausted,
+            who + " has " + counted(found->second, "call") + " at once, which is the most: end some"};
+  ++counts_[who];
+  call.counted_as_ = who;
+  return {};
+}
+
 void Calls::remove(Call& call) {
-  if (!std::exchange(call.counted_, false)) return;
-  const auto count = counts_.find(call.who());
-  if (--count->second == 0) counts_.erase(count);
+  if (const auto count = counts_.find(std::exchange(call.counted_as_, {})); count != counts_.end())
+    if (--count->second == 0) counts_.erase(count);
   calls_.erase(call.shared_from_this());
 }
 

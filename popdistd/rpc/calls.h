@@ -30,7 +30,8 @@ class Calls;
 /// too, and Finish() is the last of them.
 class Call : public std::enable_shared_from_this<Call> {
  public:
-  /// `who`: whose calls are counted together. `refused`: an error ends the call before it begins.
+  /// `who`: whose calls are counted together; empty: see Calls::count(). `refused`: an error ends the call
+  /// before it begins.
   Call(std::shared_ptr<Calls> calls, std::string who, Status refused)
       : calls_(std::move(calls)), who_(std::move(who)), refused_(std::move(refused)) {}
   virtual ~Call() = default;
@@ -72,7 +73,7 @@ class Call : public std::enable_shared_from_this<Call> {
   const Status refused_;
   std::shared_ptr<Call> self_;  ///< from arrive() to dropped()
   std::atomic<bool> over_ = false;
-  bool counted_ = false;
+  std::string counted_as_;  ///< empty: it is not counted
   bool given_up_ = false;
   Status how_;  ///< waits for a write
   std::optional<Clock::time_point> writing_since_;
@@ -83,12 +84,16 @@ class Calls : public std::enable_shared_from_this<Calls> {
   struct Limits {
     int most_of_one = 512;                            ///< calls at once of one user or host
     std::chrono::milliseconds write_timeout{60'000};  ///< for a reader to take a message
+    std::chrono::milliseconds join_timeout{10'000};   ///< for a host to say which it is
   };
   Calls(Loop& loop, Limits limits) : loop_(loop), limits_(limits) {}
 
   Loop& loop() { return loop_; }
+  const Limits& limits() const { return limits_; }
 
   void begin(const std::shared_ptr<Call>& call);
+  /// From now on, with those of `who`: of a call that began when that was not known. kResourceExhausted.
+  Status count(Call& call, const std::string& who);
   void remove(Call& call);
 
   /// Ends all calls, and those that come from now on.

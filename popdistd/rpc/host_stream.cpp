@@ -4,7 +4,9 @@
 #include <grpcpp/support/server_callback.h>
 
 #include <atomic>
+#include <chrono>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,6 +21,8 @@ namespace {
 
 // A host that does not read for long is cut off (Calls::Limits); until then this much may wait for it.
 constexpr std::size_t kMostQueuedBytes = 64 * 1024 * 1024;
+
+constexpr std::chrono::milliseconds kLookEvery{1000};
 
 class OrderQueue final : public Source<v1::HostOrder> {
  public:
@@ -47,16 +51,28 @@ class OrderQueue final : public Source<v1::HostOrder> {
 
 using HostCall = StreamCall<grpc::ServerBidiReactor<v1::HostReport, v1::HostOrder>, v1::HostOrder>;
 
+class HostStream;
+
+Status mayBegin(const CallersOf& callers, const Peer& peer) {
+  POP_RETURN_IF_ERROR(checkIsHost(peer));
+  return callers.isStillGood(peer);
+}
+
+// Those of a service, by their connections: each has one. On the loop's thread.
+using HostStreams = std::map<std::string, HostStream*>;
+
 // One report at a time is read ahead: a host that floods the daemon is slowed by the flow control of its
 // stream.
 class HostStream final : public HostCall, public HostChannel {
  public:
-  HostStream(grpc::CallbackServerContext& context, std::shared_ptr<Calls> calls, HostGate& gate,
-             std::shared_ptr<const CallersOf> callers, Peer peer)
-      : HostCall(context, std::move(calls), "the host at " + peer.address, {}),
+  HostStream(grpc::CallbackServerContext& context, const std::shared_ptr<Calls>& calls, HostGate& gate,
+             std::shared_ptr<const CallersOf> callers, std::shared_ptr<HostStreams> streams, const Peer& peer)
+      : HostCall(context, calls, {}, mayBegin(*callers, peer)),
+        calls_(calls),
         gate_(gate),
         callers_(std::move(callers)),
-        peer_(std::move(peer)) {}
+        streams_(std::move(streams)),
+        peer_(peer) {}
 
   void OnReadDone(bool ok) override {
     post([this, ok] {
@@ -82,7 +98,16 @@ class HostStream final : public HostCall, public HostChannel {
   }
 
  private:
+  // A host that begins again by the same connection has given its earlier stream up.
   void begin() override {
+    HostStream*& of_connection = (*streams_)[connection()];
+    if (HostStream* const earlier = std::exchange(of_connection, this); earlier != nullptr)
+      earlier->end({Code::kAborted, "another stream of the same connection has come"});
+    const std::chrono::milliseconds limit = calls_->limits().join_timeout;
+    wait_ = calls_->loop().postAfter(limit, [this, limit] {
+      wait_.reset();
+      end({Code::kDeadlineExceeded, "no host has joined for " + secondsText(limit) + " s"});
+    });
     auto orders = std::make_unique<OrderQueue>();
     orders_ = orders.get();
     HostCall::send(std::move(orders));
@@ -100,7 +125,11 @@ class HostStream final : public HostCall, public HostChannel {
     if (!report_.has_joins()) return end(invalidArgument("a host's first message has to be HostJoins"));
     const v1::HostJoins& joins = report_.joins();
     if (const Status may = checkMayJoin(peer_, joins.name()); !may.ok()) return end(may);
+    if (const Status may = calls_->count(*this, "host " + printable(joins.name())); !may.ok())
+      return end(may);
+    stopWaiting();
     callers_->isKnown(peer_);
+    lookAgain();
     joined_ = true;
     const auto self = std::static_pointer_cast<HostStream>(shared_from_this());
     if (const Status welcome = gate_.joined(joins, peer_.address, self); !welcome.ok()) {
@@ -124,15 +153,35 @@ class HostStream final : public HostCall, public HostChannel {
     ready()();
   }
 
+  std::string connection() const { return peer_.address + ' ' + peer_.port; }
+
+  void lookAgain() {
+    wait_ = calls_->loop().postAfter(kLookEvery, [this] {
+      wait_.reset();
+      if (const Status good = callers_->isStillGood(peer_); !good.ok()) return end(good);
+      lookAgain();
+    });
+  }
+
+  void stopWaiting() {
+    if (wait_) calls_->loop().cancel(*std::exchange(wait_, std::nullopt));
+  }
+
   void release() override {
+    stopWaiting();
+    if (const auto own = streams_->find(connection()); own != streams_->end() && own->second == this)
+      streams_->erase(own);
     orders_ = nullptr;
     HostCall::release();
     if (joined_ && !closed_.exchange(true)) gate_.left(*this, why());
   }
 
+  const std::shared_ptr<Calls> calls_;
   HostGate& gate_;
   const std::shared_ptr<const CallersOf> callers_;
+  const std::shared_ptr<HostStreams> streams_;
   const Peer peer_;
+  std::optional<TimerId> wait_;   ///< for which host it is; then for a look at its certificate
   v1::HostReport report_;         ///< gRPC's while it is read
   OrderQueue* orders_ = nullptr;  ///< the stream's source
   bool joined_ = false;
@@ -147,7 +196,7 @@ class HostsService final : public v1::Hosts::CallbackService {
   grpc::ServerBidiReactor<v1::HostReport, v1::HostOrder>* Join(
       grpc::CallbackServerContext* context) override {
     const auto call =
-        std::make_shared<HostStream>(*context, calls_, gate_, callers_, callers_->peer(*context));
+        std::make_shared<HostStream>(*context, calls_, gate_, callers_, streams_, callers_->peer(*context));
     call->arrive();
     return call.get();
   }
@@ -156,6 +205,7 @@ class HostsService final : public v1::Hosts::CallbackService {
   const std::shared_ptr<Calls> calls_;
   HostGate& gate_;
   const std::shared_ptr<const CallersOf> callers_;
+  const std::shared_ptr<HostStreams> streams_ = std::make_shared<HostStreams>();
 };
 
 }  // namespace

@@ -56,6 +56,8 @@ Peer CallersOf::peer(const grpc::CallbackServerContext& context) const {
   for (const grpc::string_ref& pem : known->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME)) {
     if (tls::isOfIssuer(std::string_view(pem.data(), pem.size()))) return peer;  // a job is nobody here
   }
+  for (const char* const part : {GRPC_X509_PEM_CERT_PROPERTY_NAME, GRPC_X509_PEM_CERT_CHAIN_PROPERTY_NAME})
+    for (const std::string& pem : propertyOf(*known, part)) peer.certificate += pem;
   peer.uris = propertyOf(*known, GRPC_PEER_URI_PROPERTY_NAME);
   peer.names = propertyOf(*known, GRPC_PEER_DNS_PROPERTY_NAME);
   for (std::string& ip : propertyOf(*known, GRPC_PEER_IP_PROPERTY_NAME)) peer.names.push_back(std::move(ip));

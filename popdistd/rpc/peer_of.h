@@ -20,16 +20,23 @@ class CallersOf {
   CallersOf(Identify identify, bool has_tls, std::string unix_user = {})
       : identify_(std::move(identify)), has_tls_(has_tls), unix_user_(std::move(unix_user)) {}
   /// By the network. `connections` hears of those who are known.
-  CallersOf(Identify identify, bool has_tls, std::shared_ptr<Connections> connections)
-      : identify_(std::move(identify)), has_tls_(has_tls), connections_(std::move(connections)) {}
+  CallersOf(Identify identify, IsStillGood is_still_good, bool has_tls,
+            std::shared_ptr<Connections> connections)
+      : identify_(std::move(identify)),
+        is_still_good_(std::move(is_still_good)),
+        has_tls_(has_tls),
+        connections_(std::move(connections)) {}
 
   Peer peer(const grpc::CallbackServerContext& context) const;
   Result<Caller> caller(const grpc::CallbackServerContext& context) const;
+  /// See IsStillGood.
+  Status isStillGood(const Peer& peer) const { return is_still_good_ ? is_still_good_(peer) : Status(); }
   /// A host has shown that it is one.
   void isKnown(const Peer& peer) const;
 
  private:
   const Identify identify_;
+  const IsStillGood is_still_good_;
   const bool has_tls_;
   const std::string unix_user_;
   const std::shared_ptr<Connections> connections_;

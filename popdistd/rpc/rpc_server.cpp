@@ -41,7 +41,6 @@ constexpr std::size_t kMostLocalUsers = 256;
 constexpr std::chrono::milliseconds kStopWithin{1000};
 constexpr int kMostIdleMs = 300'000;  // a client without calls connects again when it has one
 
-// What gRPC says is about single connections, and for who looks for the fault of one.
 void log(gpr_log_func_args* said) {
   log::debug(std::string("gRPC: ") + said->message);
 }
@@ -49,7 +48,7 @@ void log(gpr_log_func_args* said) {
 void setUpGrpc() {
   static std::once_flag once;
   std::call_once(once, [] {
-    gpr_set_log_function(log);
+    logGrpcAsDebug();
     proto::registerDescriptors();
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     grpc::EnableDefaultHealthCheckService(true);
@@ -98,6 +97,10 @@ Services userServices(const std::shared_ptr<Calls>& calls, const Served& served,
 
 }  // namespace
 
+void logGrpcAsDebug() {
+  gpr_set_log_function(log);
+}
+
 struct RpcServer::Impl {
   os::EpollLoop& loop;
   Served served;
@@ -125,14 +128,15 @@ Result<std::unique_ptr<RpcServer>> RpcServer::start(os::EpollLoop& loop, const S
                                                     RpcOptions options) {
   setUpGrpc();
   POP_ASSIGN_OR_RETURN(os::Listener listener, os::listenAt(options.address, options.port));
-  auto impl = std::unique_ptr<Impl>(new Impl{
-      .loop = loop,
-      .served = served,
-      .identify = options.identify,
-      .calls = std::make_shared<Calls>(loop, Calls::Limits{.write_timeout = options.write_timeout})});
+  auto impl = std::unique_ptr<Impl>(
+      new Impl{.loop = loop,
+               .served = served,
+               .identify = options.identify,
+               .calls = std::make_shared<Calls>(loop, Calls::Limits{.write_timeout = options.write_timeout,
+                                                                    .join_timeout = options.join_timeout})});
   const auto connections = std::make_shared<Connections>(connectionLimits());
-  const auto callers =
-      std::make_shared<CallersOf>(std::move(options.identify), options.tls.has_value(), connections);
+  const auto callers = std::make_shared<CallersOf>(
+      std::move(options.identify), std::move(options.is_still_good), options.tls.has_value(), connections);
   impl->services = userServices(impl->calls, served, callers);
   impl->services.push_back(makeHostsService(impl->calls, served.gate, callers));
   if (options.tls) impl->certificates = makeServerCertificates(std::move(*options.tls));

@@ -23,10 +23,15 @@ struct RpcOptions {
   int port = 0;                      ///< 0: any
   std::optional<tls::TlsFiles> tls;  ///< missing: only this host may be able to connect
   Identify identify;
+  IsStillGood is_still_good{};                      ///< of hosts that have joined; null: always
   std::chrono::milliseconds write_timeout{60'000};  ///< for a client that does not read
+  std::chrono::milliseconds join_timeout{10'000};   ///< for a host to say which it is
 };
 
 /// All of it on the loop's thread.
+/// What gRPC says is about single connections, and for who looks for the fault of one. For the whole process.
+void logGrpcAsDebug();
+
 class RpcServer {
  public:
   /// Serves from now on, as fast as the loop runs. `loop` outlives the server.

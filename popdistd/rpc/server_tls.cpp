@@ -3,9 +3,11 @@
 
 #include <grpc/grpc.h>
 #include <grpc/grpc_security.h>
+#include <grpc/slice.h>
 
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace pop::popdistd {
@@ -37,7 +39,23 @@ class ServerCertificates {
 
 namespace {
 
+std::string_view textOf(const grpc_slice& slice) {
+  return {reinterpret_cast<const char*>(GRPC_SLICE_START_PTR(slice)), GRPC_SLICE_LENGTH(slice)};
+}
+
 // gRPC's C++ has no credentials that take new certificates when told to; its C has.
+// What popdistd can be asked for is told to those who show a certificate only.
+void checkReflection(void*, grpc_auth_context* context, const grpc_metadata* metadata, std::size_t count,
+                     grpc_process_auth_metadata_done_cb done, void* of_done) {
+  bool is_reflection = false;
+  for (std::size_t i = 0; i < count; ++i)
+    is_reflection = is_reflection || (grpc_slice_str_cmp(metadata[i].key, ":path") == 0 &&
+                                      textOf(metadata[i].value).starts_with("/grpc.reflection."));
+  const bool may = !is_reflection || grpc_auth_context_peer_is_authenticated(context) != 0;
+  done(of_done, nullptr, 0, nullptr, 0, may ? GRPC_STATUS_OK : GRPC_STATUS_UNAUTHENTICATED,
+       may ? nullptr : "reflection is for those who show a certificate");
+}
+
 class ReloadedCredentials final : public grpc::ServerCredentials {
  public:
   explicit ReloadedCredentials(std::shared_ptr<ServerCertificates> certificates)
@@ -45,6 +63,8 @@ class ReloadedCredentials final : public grpc::ServerCredentials {
     credentials_ = grpc_ssl_server_credentials_create_with_options(
         grpc_ssl_server_credentials_create_options_using_config_fetcher(
             GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY, take, certificates_.get()));
+    grpc_server_credentials_set_auth_metadata_processor(
+        credentials_, {.process = checkReflection, .destroy = [](void*) {}, .state = nullptr});
   }
   ~ReloadedCredentials() override { grpc_server_credentials_release(credentials_); }
 

@@ -8,6 +8,7 @@ namespace pop::popdistd {
 namespace {
 
 int httpStatus(Code code) {
+  if (code == kUnauthenticated) return 401;
   switch (code) {
     case Code::kOk:
       return 200;

@@ -11,8 +11,6 @@
 
 namespace pop::popdistd {
 
-inline constexpr int kUnauthenticated = 16;  ///< gRPC's code, which Code does not have
-
 /// `{"code": CODE, "message": "…"}`
 HttpAnswer problem(int http_status, int code, const std::string& message);
 HttpAnswer notFound(const std::string& path);

@@ -8,7 +8,7 @@
 namespace pop::popdistd {
 
 /// The session in a request's header "Cookie"; empty: there is none.
-std::string sessionInCookies(std::string_view header);
+std::string sessionInCookies(std::string_view header, bool has_tls);
 
 /// For the header "Set-Cookie": scripts do not see it, other sites do not send it.
 std::string cookieOfSession(const std::string& session, bool has_tls);

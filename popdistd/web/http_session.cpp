@@ -82,6 +82,7 @@ void Session::readCertificate() {
   const std::unique_ptr<X509, decltype(&X509_free)> certificate(SSL_get1_peer_certificate(stream_->tls()),
                                                                 X509_free);
   if (certificate == nullptr) return;
+  peer_.certificate = tls::shownBy(stream_->tls());
   const Result<std::string> user = tls::userOf(certificate.get());
   if (user.ok())
     peer_.uris = {std::string(tls::kUserUriPrefix) + user.value()};
@@ -118,7 +119,7 @@ void Session::readHead() {
 
 void Session::readBody() {
   const auto& head = parser_->get();
-  keeps_ = head.keep_alive();
+  keeps_ = web_->options.keeps_connections && head.keep_alive();
   if (parser_->is_done()) return begin();
   expireIn(web_->options.body_timeout);
   if (!beast::iequals(head[http::field::expect], "100-continue")) return read(true);
@@ -179,7 +180,7 @@ void Session::begin() {
                       .takes_gzip = field(http::field::accept_encoding).find("gzip") != std::string::npos,
                       .has_tls = peer_.has_tls,
                       .peer = peer_,
-                      .session = sessionInCookies(std::string(got[http::field::cookie]))};
+                      .session = sessionInCookies(std::string(got[http::field::cookie]), peer_.has_tls)};
   request.caller = web_->options.identify(
       peer_, {.authorization = field(http::field::authorization), .session = request.session});
   caller_ = request.caller.ok() ? "user " + request.caller->user : peer_.address;

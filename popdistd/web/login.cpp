@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kSetCookie = "Set-Cookie";
 
 HttpAnswer unauthenticated(const std::string& why) {
-  return problem(401, kUnauthenticated, why);
+  return problem(401, static_cast<int>(kUnauthenticated), why);
 }
 
 }  // namespace
@@ -21,7 +21,7 @@ HttpAnswer login(const Sessions& sessions, const HttpRequest& request) {
   if (const Status read = fromJson(request.body, wanted); !read.ok()) return errorAnswer(read);
   if (!sessions.begin) return errorAnswer({Code::kUnimplemented, "nobody can log in here"});
   const Result<std::string> session = sessions.begin(wanted.token(), request.peer);
-  if (session.code() == Code::kPermissionDenied) return unauthenticated(session.status().message());
+  if (session.code() == kUnauthenticated) return unauthenticated(session.status().message());
   if (!session.ok()) return errorAnswer(session.status());
   return {.body = "{}", .headers = {{kSetCookie, cookieOfSession(session.value(), request.has_tls)}}};
 }

@@ -27,7 +27,7 @@ void addCalls(MetricBuilder& to, const RpcMeters& rpc, const HttpMeters& http) {
   for (const auto& [key, count] : rpc.requests) {
     const auto& [service, method, code] = key;
     to.put(requests, {{"service", service}, {"method", method}, {"code", codeName(code)}}, count);
-    if (code == kUnauthenticated) unauthenticated += count;
+    if (code == static_cast<int>(kUnauthenticated)) unauthenticated += count;
   }
   to.oneHistogram("popdist_rpc_seconds", "How long calls of gRPC took that have one answer.", rpc.seconds);
   MetricFamily& answers =

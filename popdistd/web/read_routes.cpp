@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/text.h"
+#include "popdistd/api/read_paths.h"
 #include "popdistd/web/answers.h"
 #include "popdistd/web/query.h"
 #include "popdistd/web/routes.h"
@@ -39,8 +40,13 @@ std::vector<std::string> listedIn(const std::string& query, const std::string& n
 
 void Routes::get(const Exchange& exchange, const std::string& path, const std::string& query) {
   const Caller& caller = exchange->request().caller.value();
+  if (readPathOf(path) == nullptr) return exchange->answer(notFound(path));
+  if (path == "/metrics" && caller.role < v1::ROLE_VIEWER)
+    return exchange->answer(
+        errorAnswer({Code::kPermissionDenied, "user " + inQuotes(caller.user) + " may read nothing here"}));
   if (path == "/metrics")
-    return exchange->answer({.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics_()});
+    return exchange->answer({.content_type = "text/plain; version=0.0.4; charset=utf-8",
+                             .body = metrics_(caller.role >= v1::ROLE_OPERATOR)});
   if (path == "/v1/jobs") return list(exchange, query);
   if (path == "/v1/counts") return api_.countJobs(caller, {}, replyTo<v1::CountJobsReply>(exchange));
   if (path == "/v1/hosts") return api_.listHosts(caller, {}, replyTo<v1::ListHostsReply>(exchange));

@@ -45,7 +45,7 @@ bool isJson(const std::string& content_type) {
 
 }  // namespace
 
-Routes::Routes(Api& api, PodsApi& pods, std::function<std::string()> metrics, AccessApi* access,
+Routes::Routes(Api& api, PodsApi& pods, std::function<std::string(bool)> metrics, AccessApi* access,
                Sessions sessions)
     : api_(api), pods_(pods), metrics_(std::move(metrics)), sessions_(std::move(sessions)) {
   forEachUnaryMethod([this](const char* name, auto method) { add(api_, name, method); });

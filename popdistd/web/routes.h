@@ -18,8 +18,9 @@ namespace pop::popdistd {
 /// All on the loop's thread.
 class Routes {
  public:
-  /// `metrics`: the text of /metrics, in Prometheus' form. The interfaces outlive the object.
-  Routes(Api& api, PodsApi& pods, std::function<std::string()> metrics, AccessApi* access = nullptr,
+  /// `metrics`: the text of /metrics, in Prometheus' form, with allocations or without. The interfaces
+  /// outlive the object.
+  Routes(Api& api, PodsApi& pods, std::function<std::string(bool)> metrics, AccessApi* access = nullptr,
          Sessions sessions = {});
 
   void handle(const std::shared_ptr<HttpExchange>& exchange);
@@ -47,7 +48,7 @@ class Routes {
 
   Api& api_;
   PodsApi& pods_;
-  const std::function<std::string()> metrics_;
+  const std::function<std::string(bool)> metrics_;
   const Sessions sessions_;
   std::map<std::string, Method> methods_;  ///< by their names in controller.proto and pods.proto
 };

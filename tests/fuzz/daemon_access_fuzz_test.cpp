@@ -81,7 +81,7 @@ TEST(DaemonAccessFuzz, CookiesAreReadOrNone) {
   const std::string good = "theme=dark; popdist_session=0123456789abcdef0123456789abcdef; a=\"b; c\"; ";
   for (int round = 0; round < 50'000; ++round) {
     const std::string header = damaged(good, random);
-    const std::string session = sessionInCookies(header);
+    const std::string session = sessionInCookies(header, false);
     EXPECT_LE(session.size(), 256U);
     EXPECT_EQ(session.find(';'), std::string::npos);
   }

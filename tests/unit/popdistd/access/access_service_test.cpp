@@ -190,9 +190,9 @@ TEST_F(AccessTest, StreamsEndWithTheirTokens) {
   advance(seconds(3));
   EXPECT_TRUE(is_told);
   ASSERT_TRUE(by_token->ended());
-  EXPECT_EQ(by_token->ended()->code(), Code::kPermissionDenied);
+  EXPECT_EQ(by_token->ended()->code(), kUnauthenticated);
   EXPECT_FALSE(by_name->ended());
-  EXPECT_EQ(ask(access_->api(), &Api::submit, caller, requestOf()).code(), Code::kPermissionDenied)
+  EXPECT_EQ(ask(access_->api(), &Api::submit, caller, requestOf()).code(), kUnauthenticated)
       << "as an attached client asks on behalf of one who was known before";
 }
 
@@ -236,7 +236,7 @@ TEST_F(AccessTest, StreamsEndWhenTheirKeyIsReplaced) {
   EXPECT_TRUE(accounts_->today(caller).ok());
   const v1::CreateUserReply next = key();
   EXPECT_FALSE(known(old).ok());
-  EXPECT_EQ(accounts_->today(caller).code(), Code::kPermissionDenied);
+  EXPECT_EQ(accounts_->today(caller).code(), kUnauthenticated);
   EXPECT_TRUE(accounts_->today(known(next).value()).ok());
 }
 
@@ -248,6 +248,43 @@ TEST_F(AccessTest, RefusedSubmitsAreWrittenDownWithAnObject) {
   ASSERT_GT(audit.entries_size(), 0);
   EXPECT_EQ(audit.entries(0).method(), "Submit");
   EXPECT_EQ(audit.entries(0).object(), "a job without a name");
+}
+
+// One that leaks takes no others along.
+TEST_F(AccessTest, ATokenRemovesItselfOnly) {
+  const auto first = createToken(as("alice"), v1::ROLE_VIEWER).value();
+  const auto second = createToken(as("alice")).value();
+  const auto third = createToken(as("alice")).value();
+  EXPECT_EQ(removeToken(by(first.secret()), second.token().id()), Code::kPermissionDenied);
+  EXPECT_EQ(removeToken(by(second.secret()), third.token().id()), Code::kPermissionDenied);
+  EXPECT_EQ(removeToken(by(first.secret()), first.token().id()), Code::kOk);
+  EXPECT_EQ(removeToken(as("alice"), second.token().id()), Code::kOk);
+  EXPECT_EQ(removeToken(as("bob"), third.token().id()), Code::kNotFound);
+}
+
+TEST_F(AccessTest, AUserCanBeShutOut) {
+  const auto token = createToken(as("alice")).value();
+  v1::CreateUserRequest request;
+  request.set_name("alice");
+  request.set_shut_out(true);
+  EXPECT_EQ(ask(access_->access(), &AccessApi::createUser, as("root"), request).code(), Code::kOk);
+  restart();
+  for (const Caller& caller : {as("alice"), by(token.secret())}) {
+    EXPECT_EQ(caller.role, v1::ROLE_NONE);
+    EXPECT_EQ(ask(access_->api(), &Api::about, caller).code(), Code::kPermissionDenied);
+    EXPECT_EQ(ask(access_->api(), &Api::submit, caller, requestOf()).code(), Code::kPermissionDenied);
+  }
+  EXPECT_EQ(createUser(as("root"), "alice", v1::ROLE_NONE, true).code(), Code::kOk);
+  EXPECT_EQ(as("alice").role, v1::ROLE_NONE) << "a key gives no role back";
+  EXPECT_EQ(createUser(as("root"), "alice", v1::ROLE_VIEWER).code(), Code::kOk);
+  EXPECT_EQ(as("alice").role, v1::ROLE_VIEWER);
+  request.set_role(v1::ROLE_VIEWER);
+  EXPECT_EQ(ask(access_->access(), &AccessApi::createUser, as("root"), request).code(),
+            Code::kInvalidArgument);
+  request.set_name("root");
+  request.clear_role();
+  EXPECT_EQ(ask(access_->access(), &AccessApi::createUser, as("root"), request).code(),
+            Code::kFailedPrecondition);
 }
 
 TEST_F(AccessTest, TokensExpire) {

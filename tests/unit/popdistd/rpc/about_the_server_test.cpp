@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <grpcpp/generic/generic_stub.h>
 
+#include "popdistd/rpc/no_leader_server.h"
 #include "tests/unit/popdistd/rpc/rpc_fixture.h"
 
 namespace pop::popdistd {
@@ -43,6 +44,51 @@ class AboutTheServer : public RpcTest {
     return {reinterpret_cast<const char*>(whole.begin()), whole.size()};
   }
 };
+
+constexpr const char* kReflection = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
+
+TEST_F(AboutTheServer, IsToldToThoseWhoShowACertificate) {
+  serveWithTls();
+  const auto status = [&](const std::shared_ptr<grpc::Channel>& channel) {
+    grpc::GenericStub stub(channel);
+    grpc::ClientContext context;
+    setDeadline(context, std::chrono::seconds(10));
+    grpc::CompletionQueue queue;
+    const auto call = stub.PrepareCall(&context, kReflection, &queue);
+    void* tag = nullptr;
+    bool ok = false;
+    call->StartCall(nullptr);
+    queue.Next(&tag, &ok);
+    grpc::Status how;
+    call->WritesDone(nullptr);
+    queue.Next(&tag, &ok);
+    call->Finish(&how, nullptr);
+    queue.Next(&tag, &ok);
+    return how.error_code();
+  };
+  EXPECT_EQ(status(channel(userPair("alice"))), grpc::StatusCode::OK);
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  EXPECT_EQ(status(grpc::CreateCustomChannel(
+                place, grpc::SslCredentials({.pem_root_certs = pairs.authority.certificate_pem}), arguments)),
+            grpc::StatusCode::UNAUTHENTICATED);
+}
+
+// A client that kept its connection would hear the refusal for ever, also when somebody leads.
+TEST(NoLeaderServerTest, EndsItsConnectionsSoThatClientsLookAgain) {
+  const auto server = NoLeaderServer::start({}).value();
+  server->setReason("nobody leads");
+  const auto channel =
+      grpc::CreateChannel("127.0.0.1:" + std::to_string(server->port()), grpc::InsecureChannelCredentials());
+  grpc::ClientContext context;
+  context.set_wait_for_ready(true);
+  v1::AboutReply about;
+  const grpc::Status status = v1::Controller::NewStub(channel)->About(&context, {}, &about);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(status.error_message(), "nobody leads");
+  EXPECT_TRUE(channel->WaitForStateChange(GRPC_CHANNEL_READY,
+                                          std::chrono::system_clock::now() + std::chrono::seconds(10)));
+}
 
 TEST_F(AboutTheServer, IsItsHealth) {
   serve();

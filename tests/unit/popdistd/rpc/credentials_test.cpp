@@ -61,7 +61,7 @@ class CredentialsTest : public RpcTest {
 TEST_F(CredentialsTest, WhoShowsNothingOverTlsIsNobody) {
   serveWithTls();
   const grpc::Status status = about(withoutCertificate());
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_THAT(status.error_message(), HasSubstr("nothing says who you are"));
   EXPECT_THAT(calls(), IsEmpty());
   const auto stub = v1::Hosts::NewStub(withoutCertificate());
@@ -73,7 +73,7 @@ TEST_F(CredentialsTest, WhoShowsNothingOverTlsIsNobody) {
   stream->Write(report);
   v1::HostOrder order;
   EXPECT_FALSE(stream->Read(&order));
-  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_THAT(loop.run([this] { return gate.events; }), IsEmpty());
 }
 
@@ -84,7 +84,7 @@ TEST_F(CredentialsTest, ATokenIsItsUser) {
   EXPECT_TRUE(about(channel(userPair("bob")), {{"authorization", "bearer " + token}}).ok());
   EXPECT_THAT(calls(), ElementsAre("alice about", "alice about"));
   EXPECT_EQ(about(channel(userPair("bob")), {{"authorization", "Bearer pop_"}}).error_code(),
-            grpc::StatusCode::PERMISSION_DENIED)
+            grpc::StatusCode::UNAUTHENTICATED)
       << "a wrong one is not made good by a certificate";
 }
 
@@ -106,17 +106,17 @@ TEST_F(CredentialsTest, VipusClientsAreKnownByTheirKeys) {
         .error_code();
   };
   EXPECT_EQ(list("key"), grpc::StatusCode::OK);
-  EXPECT_EQ(list("another"), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(list("another"), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_THAT(loop.run([this] { return vipu.calls; }), ElementsAre("alice listPartitions "));
 }
 
-TEST_F(CredentialsTest, TooManyGuessesAreNotLookedAt) {
+TEST_F(CredentialsTest, ManyWrongOnesSlowDownNobodyElse) {
   serveWithTls();
   const auto wrong = withoutCertificate();
   for (int i = 0; i < 20; ++i) about(wrong, {{"authorization", "Bearer x"}});
+  EXPECT_EQ(about(wrong, {{"authorization", "Bearer x"}}).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   const std::string token = addToken("alice", v1::ROLE_VIEWER);
-  EXPECT_EQ(about(wrong, {{"authorization", "Bearer " + token}}).error_code(),
-            grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_TRUE(about(wrong, {{"authorization", "Bearer " + token}}).ok());
 }
 
 TEST_F(CredentialsTest, EachUserOfThisMachineHasAServer) {

@@ -119,6 +119,79 @@ TEST_F(HostsTest, SayFirstWhoTheyAre) {
   EXPECT_TRUE(hears({}));
 }
 
+// What anybody without a host's certificate opens is over before it counts.
+TEST_F(HostsTest, AreShutOutByNoCrowdOfEmptyStreams) {
+  serveWithTls();
+  const grpc::SslCredentialsOptions none{.pem_root_certs = pairs.authority.certificate_pem};
+  struct Empty {
+    grpc::ClientContext context;
+    Stream stream;
+  };
+  std::vector<std::unique_ptr<v1::Hosts::Stub>> stubs;
+  std::vector<std::unique_ptr<Empty>> crowd;
+  for (int i = 0; i < 6; ++i) {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    stubs.push_back(v1::Hosts::NewStub(
+        i % 2 == 0 ? grpc::CreateCustomChannel(place, grpc::SslCredentials(none), arguments)
+                   : channel(userPair("mallory"))));
+    for (int j = 0; j < 100; ++j) {
+      crowd.push_back(std::make_unique<Empty>());
+      crowd.back()->stream = stubs.back()->Join(&crowd.back()->context);
+    }
+  }
+  const auto host = hosts(hostPair({"h0"}));
+  grpc::ClientContext context;
+  const Stream stream = host->Join(&context);
+  ASSERT_TRUE(stream->Write(joins("h0")));
+  EXPECT_TRUE(hears({"h0 joins from 127.0.0.1"}));
+  for (const auto& each : crowd) {
+    const grpc::Status status = each->stream->Finish();
+    EXPECT_TRUE(status.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
+                status.error_code() == grpc::StatusCode::PERMISSION_DENIED)
+        << status.error_code() << status.error_message();
+  }
+}
+
+TEST_F(HostsTest, HaveOneStreamAConnection) {
+  serve();
+  const auto stub = hosts();
+  grpc::ClientContext first_context;
+  const Stream first = stub->Join(&first_context);
+  ASSERT_TRUE(first->Write(joins("h0")));
+  ASSERT_TRUE(hears({"h0 joins from 127.0.0.1"}));
+  grpc::ClientContext second_context;
+  const Stream second = stub->Join(&second_context);
+  EXPECT_EQ(first->Finish().error_code(), grpc::StatusCode::ABORTED);
+  ASSERT_TRUE(second->Write(joins("h0")));
+  EXPECT_TRUE(hears({"h0 joins from 127.0.0.1", "left", "h0 joins from 127.0.0.1"}));
+}
+
+TEST_F(HostsTest, ThatDoNotSayWhoTheyAreAreNotWaitedFor) {
+  join_timeout = std::chrono::milliseconds(100);
+  serve();
+  const auto stub = hosts();
+  grpc::ClientContext context;
+  setDeadline(context, std::chrono::seconds(30));
+  const Stream stream = stub->Join(&context);
+  const grpc::Status status = stream->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_THAT(status.error_message(), HasSubstr("no host has joined"));
+}
+
+TEST_F(HostsTest, LeaveWhenTheirCertificateDoesNotCountAnyMore) {
+  serveWithTls();
+  accounts.setAuthority(pairs.authority.certificate_pem);
+  const auto stub = hosts(hostPair({"h0"}));
+  grpc::ClientContext context;
+  const Stream stream = stub->Join(&context);
+  ASSERT_TRUE(stream->Write(joins("h0")));
+  ASSERT_TRUE(hears({"h0 joins from 127.0.0.1"}));
+  accounts.setAuthority(tls::makeAuthority(10).value().certificate_pem);
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_TRUE(hears({"h0 joins from 127.0.0.1", "left"}));
+}
+
 // While the loop stands still, little more than what the streams' windows hold can be sent.
 TEST_F(HostsTest, ThatFloodAreSlowedDown) {
   serve();

@@ -31,12 +31,15 @@ class RpcTest : public ::testing::Test {
   void serve(std::optional<tls::TlsFiles> files = {},
              std::chrono::milliseconds write_timeout = std::chrono::seconds(60)) {
     Result<std::unique_ptr<RpcServer>> started = loop.run([&] {
-      return RpcServer::start(loop.loop(), served(),
-                              {.address = "127.0.0.1",
-                               .port = 0,
-                               .tls = std::move(files),
-                               .identify = identify(),
-                               .write_timeout = write_timeout});
+      return RpcServer::start(
+          loop.loop(), served(),
+          {.address = "127.0.0.1",
+           .port = 0,
+           .tls = std::move(files),
+           .identify = identify(),
+           .is_still_good = [this](const Peer& peer) { return accounts.isStillGood(peer); },
+           .write_timeout = write_timeout,
+           .join_timeout = join_timeout});
     });
     ASSERT_TRUE(started.ok()) << started.status().message();
     server = std::move(*started);
@@ -61,7 +64,7 @@ class RpcTest : public ::testing::Test {
     return tls::makeUserCertificate(pairs.authority, user, 10).value();
   }
 
-  Served served() { return {api, gate, pods, vipu}; }
+  virtual Served served() { return {api, gate, pods, vipu}; }
   Identify identify() {
     return [this](const Peer& peer, const Credentials& said) { return accounts.identify(peer, said); };
   }
@@ -93,6 +96,7 @@ class RpcTest : public ::testing::Test {
     return change;
   }
 
+  std::chrono::milliseconds join_timeout{10'000};
   testing::TestPairs pairs;
   Accounts accounts{{.own_user = "me", .random_name = [] { return sys::randomName(); }}};
   testing::FakeApi api;

@@ -17,6 +17,15 @@ using ::testing::StartsWith;
 
 class HttpServerTest : public WebTest {};
 
+// Where nobody leads: the client's next request has to look again for who does.
+TEST_F(HttpServerTest, KeepsNoConnectionWhereItIsNotToKeepThem) {
+  serve({.keeps_connections = false});
+  RawClient client(port);
+  client.say(request("GET", "/healthz"));
+  EXPECT_THAT(client.hear(), HasSubstr("Connection: close"));
+  EXPECT_TRUE(client.ended());
+}
+
 TEST_F(HttpServerTest, KeepsAConnectionForMoreRequests) {
   serve();
   RawClient client(port);

@@ -69,7 +69,8 @@ TEST_F(LoginTest, IsRefusedToAWrongToken) {
   EXPECT_THAT(login("pop_wrong"), AllOf(StartsWith("HTTP/1.1 401"), Not(HasSubstr("Set-Cookie"))));
   EXPECT_THAT(ask("POST", "/login", "{\"token\": 3"), StartsWith("HTTP/1.1 400"));
   for (int i = 0; i < 20; ++i) login("pop_wrong");
-  EXPECT_THAT(login(addToken("alice")), StartsWith("HTTP/1.1 429"));
+  EXPECT_THAT(login("pop_wrong"), StartsWith("HTTP/1.1 429"));
+  EXPECT_THAT(login(addToken("alice")), StartsWith("HTTP/1.1 200"));
 }
 
 TEST_F(LoginTest, APostWithACookieHasToComeFromOurPage) {
@@ -94,6 +95,26 @@ TEST_F(LoginTest, ACookieThatMeansNothingIsNobodysAlsoWhereAllAreAdmins) {
   EXPECT_THAT(ask("GET", "/v1/jobs", "", "Cookie: popdist_session=\r\n"), StartsWith("HTTP/1.1 401"));
   EXPECT_THAT(ask("GET", "/v1/jobs", "", "Cookie: other=x\r\n"), StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(calls(), ElementsAre("me list "));
+}
+
+TEST_F(LoginTest, MetricsNameAllocationsToOperatorsOnly) {
+  const auto metrics = [this](const std::string& user) {
+    return ask("GET", "/metrics", "", "Authorization: Bearer " + addToken(user) + "\r\n");
+  };
+  EXPECT_THAT(metrics("alice"), AllOf(HasSubstr("popdist_up 1"), Not(HasSubstr("team"))));
+  v1::UserRecord mallory;
+  mallory.mutable_info()->set_name("mallory");
+  accounts.setUser(mallory);
+  EXPECT_THAT(metrics("mallory"), StartsWith("HTTP/1.1 403"));
+}
+
+// Over TLS, a browser takes it from this very host only: another of the same domain cannot plant one.
+TEST(SessionCookie, IsOfThisHostAloneOverTls) {
+  EXPECT_THAT(cookieOfSession("abc", true), AllOf(StartsWith("__Host-popdist_session=abc; Path=/;"),
+                                                  HasSubstr("Secure"), Not(HasSubstr("Domain"))));
+  EXPECT_EQ(sessionInCookies("popdist_session=planted; __Host-popdist_session=abc", true), "abc");
+  EXPECT_EQ(sessionInCookies("popdist_session=planted", true), "");
+  EXPECT_EQ(sessionInCookies("popdist_session=abc", false), "abc");
 }
 
 }  // namespace

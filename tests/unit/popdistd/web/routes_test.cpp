@@ -145,7 +145,7 @@ TEST_F(RoutesTest, ForHeadHaveNoBody) {
 
 TEST_F(RoutesTest, HaveHealthAndMetrics) {
   EXPECT_THAT(ask("GET", "/healthz"), ::testing::EndsWith("\r\n\r\nok\n"));
-  EXPECT_THAT(ask("GET", "/metrics"), AllOf(HasSubstr("version=0.0.4"), HasSubstr("popdist_up 1\n")));
+  EXPECT_THAT(ask("GET", "/metrics"), AllOf(HasSubstr("version=0.0.4"), HasSubstr("popdist_up 1\nteam")));
 }
 
 TEST_F(RoutesTest, AreNotForPagesOfOtherSites) {

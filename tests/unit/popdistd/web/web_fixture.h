@@ -90,7 +90,9 @@ class WebTest : public ::testing::Test {
     };
     Result<std::unique_ptr<HttpServer>> started = loop.run([&] {
       routes = std::make_unique<Routes>(
-          api, pods, [] { return "popdist_up 1\n"; }, nullptr,
+          api, pods,
+          [](bool with_allocations) { return with_allocations ? "popdist_up 1\nteam" : "popdist_up 1\n"; },
+          nullptr,
           Sessions{.begin = [this](const std::string& token,
                                    const Peer& peer) { return accounts.beginSession(token, peer); },
                    .end = [this](const std::string& session) { accounts.endSession(session); }});
