@@ -12,10 +12,11 @@
 #include "common/base/text.h"
 #include "common/os/epoll_loop.h"
 #include "common/sys/process_setup.h"
-#include "common/tls/host_tls.h"
+#include "popdistd/etcd_access.h"
 #include "popdistd/leader/campaign.h"
 #include "popdistd/leader/pass_through.h"
 #include "popdistd/rpc/no_leader_server.h"
+#include "popdistd/rpc/rpc_server.h"
 #include "popdistd/store/etcd_store.h"
 #include "popdistd/store/state_directory.h"
 #include "popdistd/systemd.h"
@@ -52,17 +53,10 @@ v1::LeaderRecord recordOf(const DaemonOptions& options) {
   return record;
 }
 
-Result<std::unique_ptr<EtcdClient>> clientOf(const EtcdOptions& options) {
-  EtcdServers servers{.addresses = options.addresses, .tls = {}};
-  if (!options.tls_directory.empty()) {
-    POP_ASSIGN_OR_RETURN(servers.tls, tls::loadHostTlsForJoining(options.tls_directory));
-  }
-  return std::make_unique<EtcdClient>(std::move(servers));
-}
-
 class Follower {
  public:
-  explicit Follower(const DaemonOptions& options) : options_(options) {}
+  Follower(const DaemonOptions& options, StrangerWatch& strangers)
+      : options_(options), strangers_(strangers) {}
 
   Status start() {
     POP_ASSIGN_OR_RETURN(std::optional<tls::TlsFiles> files, certificatesOf(options_));
@@ -83,7 +77,12 @@ class Follower {
     const Watchdog watchdog(loop_);
     notifyReady();
     const Campaign campaign(
-        loop_, {.etcd = etcd, .prefix = options_.etcd.prefix, .self = recordOf(options_), .lost = endAtOnce},
+        loop_,
+        {.etcd = etcd,
+         .prefix = options_.etcd.prefix,
+         .self = recordOf(options_),
+         .lost = endAtOnce,
+         .may_take = [this] { return strangers_.look(); }},
         {.leader = [this, &etcd](const auto& leader,
                                  const Status& problem) { follow(leader, problem, etcd); },
          .leads =
@@ -105,7 +104,11 @@ class Follower {
         no_leader_http_,
         HttpServer::start(
             loop_, [this](const auto& exchange) { exchange->answer(errorAnswer(unavailable(reason_))); },
-            {.address = "127.0.0.1", .port = 0, .tls = std::move(files), .identify = nobody}));
+            {.address = "127.0.0.1",
+             .port = 0,
+             .tls = std::move(files),
+             .identify = nobody,
+             .keeps_connections = false}));
     const os::Place no_leader{"127.0.0.1", no_leader_http_->port()};
     return listen(
         "--http", *options_.http, http_,
@@ -156,6 +159,7 @@ class Follower {
 
   os::EpollLoop loop_;
   const DaemonOptions& options_;
+  StrangerWatch& strangers_;
   std::optional<v1::LeaderRecord> leader_;
   std::string reason_ = "no popdistd leads yet; try again";
   std::unique_ptr<NoLeaderServer> no_leader_;
@@ -171,27 +175,19 @@ std::string peerAddress(const DaemonOptions& options) {
   return placeText(options.etcd.peer_host, options.listen.port);
 }
 
-Status checkEtcd(const DaemonOptions& options) {
-  if (!options.etcd.tls_directory.empty() || options.insecure) return {};
-  for (const std::string& address : options.etcd.addresses) {
-    POP_ASSIGN_OR_RETURN(const os::Place place, os::parsePlace("--etcd", address));
-    if (!os::isLoopback(place.address))
-      return failedPrecondition(
-          "--etcd: without TLS whoever reaches " + address +
-          ", or hears it, could run jobs as any user: give the directory of this host's "
-          "certificate with --etcd-tls, or allow it with --insecure");
-  }
-  return {};
-}
-
 Result<std::optional<Lead>> waitToLead(const DaemonOptions& options) {
-  POP_RETURN_IF_ERROR(checkEtcd(options));
   POP_RETURN_IF_ERROR(sys::setUpForJobs());
+  logGrpcAsDebug();
   POP_ASSIGN_OR_RETURN(sys::Fd lock, takeStateDirectory(options.state_directory));
   Lead lead;
-  POP_ASSIGN_OR_RETURN(lead.etcd, clientOf(options.etcd));
+  POP_ASSIGN_OR_RETURN(lead.etcd, etcdClientOf(options));
+  POP_ASSIGN_OR_RETURN(std::vector<Stranger> strangers, strangersOf(options));
+  lead.strangers = std::make_unique<StrangerWatch>(*lead.etcd, std::move(strangers), endAtOnce);
+  // One that is not there is tried again before this process leads.
+  if (const Status refuses = lead.strangers->look(); refuses.code() == Code::kFailedPrecondition)
+    return refuses;
   {
-    Follower follower(options);
+    Follower follower(options, *lead.strangers);
     POP_RETURN_IF_ERROR(follower.start());
     lead.leadership = follower.run(*lead.etcd);
   }

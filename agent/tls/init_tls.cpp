@@ -76,15 +76,13 @@ class Maker {
   explicit Maker(const InitTlsRequest& request) : request_(request), files_(request.directory) {}
 
   InitTlsResult run() {
-    collectHosts();
+    collectHosts("--host", request_.hosts);
+    collectHosts("--etcd", request_.etcd);
     collectUsers();
     if (request_.issuer) want({"issuer", {}, {}});
     checkNumbers();
     checkDirectory();
-    if (request_.hosts.empty() && request_.users.empty() && !request_.issuer) {
-      result_.mistakes.emplace_back(
-          "say for whom: --host 'h[0-3]' for hosts, --user alice for users, --issuer for popdistd");
-    }
+    checkPurpose();
     if (result_.mistakes.empty()) keepWhatIsThere();
     if (result_.mistakes.empty()) add(makeAll());
     if (!result_.mistakes.empty()) {
@@ -110,11 +108,11 @@ class Maker {
     wanted_.push_back(std::move(wanted));
   }
 
-  void collectHosts() {
-    for (const std::string& text : request_.hosts) {
+  void collectHosts(const std::string& option, const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
       Result<std::vector<Names>> hosts = certificateHosts(text);
       if (!hosts.ok()) {
-        result_.mistakes.push_back("--host: " + hosts.status().message());
+        result_.mistakes.push_back(option + ": " + hosts.status().message());
         continue;
       }
       for (Names& names : *hosts) want({"host-" + names.front(), std::move(names), {}});
@@ -132,6 +130,33 @@ class Maker {
         }
       }
     }
+  }
+
+  bool isForEtcd() const { return !request_.etcd.empty(); }
+
+  // Whoever writes etcd's keys is every user's admin: no certificate of hosts, users or jobs may reach it.
+  void checkPurpose() {
+    const bool is_for_others = !request_.hosts.empty() || !request_.users.empty() || request_.issuer;
+    if (!is_for_others && !isForEtcd()) {
+      result_.mistakes.emplace_back(
+          "say for whom: --host 'h[0-3]' for hosts, --user alice for users, --issuer for popdistd, --etcd "
+          "head1,head2,head3 for etcd");
+    } else if (is_for_others && isForEtcd()) {
+      result_.mistakes.emplace_back(
+          "--etcd makes an authority for etcd and popdistd alone: give it a --dir of its own, without "
+          "--host, "
+          "--user and --issuer");
+    }
+  }
+
+  Status checkAuthority(const tls::TlsFiles& files) const {
+    const bool is_etcds = tls::authorityName(files) == tls::kEtcdAuthorityName;
+    if (is_etcds == isForEtcd()) return {};
+    return failedPrecondition(
+        "--dir " + request_.directory +
+        (is_etcds
+             ? " has the authority of etcd: hosts and users need another --dir, or they could write etcd"
+             : " has an authority of hosts and users, who could write etcd: give --etcd a --dir of its own"));
   }
 
   void checkNumbers() {
@@ -217,12 +242,15 @@ class Maker {
     const std::string certificate = pathOf(std::string(kAuthority) + ".pem");
     const std::string key = pathOf(std::string(kAuthority) + "-key.pem");
     if (::access(certificate.c_str(), F_OK) != 0 && ::access(key.c_str(), F_OK) != 0) {
-      POP_ASSIGN_OR_RETURN(tls::KeyPair made, tls::makeAuthority(request_.authority_valid_days));
+      POP_ASSIGN_OR_RETURN(tls::KeyPair made, isForEtcd()
+                                                  ? tls::makeEtcdAuthority(request_.authority_valid_days)
+                                                  : tls::makeAuthority(request_.authority_valid_days));
       POP_RETURN_IF_ERROR(addPair(kAuthority, made, false));
       return made;
     }
     POP_ASSIGN_OR_RETURN(tls::TlsFiles files, tls::loadTls({certificate, certificate, key},
                                                            tls::TlsRole::kAuthority, std::time(nullptr)));
+    POP_RETURN_IF_ERROR(checkAuthority(files));
     return tls::KeyPair{std::move(files.certificate_pem), std::move(files.key_pem)};
   }
 

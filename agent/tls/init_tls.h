@@ -14,6 +14,7 @@ struct InitTlsRequest {
   std::string directory;
   std::vector<std::string> hosts;  ///< as typed: "node[0-3],10.0.0.1", "h0+h0.example+10.0.0.1": names of one
   std::vector<std::string> users;  ///< as typed: "alice,bob"
+  std::vector<std::string> etcd;   ///< likewise: machines of etcd and popdistd, of an authority of its own
   bool issuer = false;             ///< for popdistd, which signs certificates of jobs
   int valid_days = 365;
   int authority_valid_days = 3650;

@@ -44,6 +44,12 @@ int runInitTls(const std::vector<std::string>& arguments) {
       ->allow_extra_args(false);
   app.add_flag("--issuer", request.issuer,
                "also an authority for popdistd, which signs certificates of jobs, for a day each");
+  app.add_option(
+         "--etcd", request.etcd,
+         "machines of etcd and popdistd, written as for --host: certificates of an authority for these "
+         "alone, in a --dir of its own")
+      ->type_name("HOSTS")
+      ->allow_extra_args(false);
   app.add_option("--days", request.valid_days, "how long certificates are valid")
       ->type_name("N")
       ->capture_default_str();

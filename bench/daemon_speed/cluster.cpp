@@ -43,7 +43,7 @@ Status PopCluster::startDaemon(const std::string& programs, const std::string& e
   if (!etcd.empty())
     for (const std::string& word :
          {std::string("--etcd"), etcd, std::string("--etcd-prefix"), "/bench-" + std::to_string(port_),
-          std::string("--advertise"), std::string("localhost")})
+          std::string("--advertise"), std::string("localhost"), std::string("--insecure")})
       command.push_back(word);
   POP_ASSIGN_OR_RETURN(daemon_, Served::start(command, path("popdistd.log")));
   const DaemonClient client(*this);

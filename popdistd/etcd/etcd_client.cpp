@@ -131,8 +131,12 @@ pb::TxnRequest requestOf(const EtcdTransaction& transaction) {
 struct EtcdClient::Calls {
   struct Stubs {
     explicit Stubs(std::shared_ptr<grpc::Channel> to)
-        : channel(std::move(to)), kv(pb::KV::NewStub(channel)), lease(pb::Lease::NewStub(channel)) {}
+        : channel(std::move(to)),
+          cluster(pb::Cluster::NewStub(channel)),
+          kv(pb::KV::NewStub(channel)),
+          lease(pb::Lease::NewStub(channel)) {}
     std::shared_ptr<grpc::Channel> channel;
+    std::unique_ptr<pb::Cluster::Stub> cluster;
     std::unique_ptr<pb::KV::Stub> kv;
     std::unique_ptr<pb::Lease::Stub> lease;
   };
@@ -227,6 +231,21 @@ Status EtcdClient::compact(std::int64_t revision, Clock::time_point deadline) {
     return stubs.kv->Compact(&context, request, &response);
   });
   return status.code() == Code::kOutOfRange ? Status() : status;
+}
+
+Result<std::vector<EtcdMember>> EtcdClient::members(Clock::time_point deadline) {
+  const pb::MemberListRequest request;
+  pb::MemberListResponse response;
+  POP_RETURN_IF_ERROR(calls_->call(deadline, [&](const Calls::Stubs& stubs, grpc::ClientContext& context) {
+    return stubs.cluster->MemberList(&context, request, &response);
+  }));
+  std::vector<EtcdMember> members;
+  for (const pb::Member& each : response.members()) {
+    EtcdMember& member = members.emplace_back(EtcdMember{.name = each.name(), .urls = {}});
+    member.urls.assign(each.clienturls().begin(), each.clienturls().end());
+    member.urls.insert(member.urls.end(), each.peerurls().begin(), each.peerurls().end());
+  }
+  return members;
 }
 
 Result<std::int64_t> EtcdClient::grantLease(std::chrono::seconds duration, Clock::time_point deadline) {

@@ -73,6 +73,11 @@ struct EtcdPairs {
   std::int64_t revision = 0;
 };
 
+struct EtcdMember {
+  std::string name;
+  std::vector<std::string> urls;  ///< where it serves clients, and where the other members: "https://h0:2379"
+};
+
 class EtcdClient {
  public:
   /// Connects when it is first used.
@@ -88,6 +93,8 @@ class EtcdClient {
   Result<EtcdPairs> read(const EtcdRange& range, std::int64_t most, Clock::time_point deadline);
   /// Forgets the values that keys had before this revision. One that is forgotten already: ok.
   Status compact(std::int64_t revision, Clock::time_point deadline);
+
+  Result<std::vector<EtcdMember>> members(Clock::time_point deadline);
 
   /// Its number.
   Result<std::int64_t> grantLease(std::chrono::seconds duration, Clock::time_point deadline);

@@ -34,6 +34,10 @@ bool Campaign::look() {
     tell(*leader, {});
     return false;
   }
+  if (const Status may = settings_.may_take ? settings_.may_take() : Status(); !may.ok()) {
+    tell({}, may);
+    return false;
+  }
   auto taken = Leadership::tryToTake(settings_.etcd, settings_.prefix, settings_.self, settings_.lost,
                                      settings_.times);
   if (!taken.ok()) tell({}, taken.status());

@@ -18,7 +18,8 @@ struct CampaignSettings {
   EtcdClient& etcd;  ///< outlives the campaign
   std::string prefix;
   ::popdist::v1::LeaderRecord self;
-  Leadership::Lost lost;  ///< of the leadership, once it is taken
+  Leadership::Lost lost;               ///< of the leadership, once it is taken
+  std::function<Status()> may_take{};  ///< null: always; by the campaign's thread
   LeaseTimes times = {};
 };
 

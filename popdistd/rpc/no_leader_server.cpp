@@ -15,6 +15,9 @@ namespace pop::popdistd {
 namespace {
 
 constexpr int kMostMessageBytes = 4 << 20;
+// A client that keeps its connection would hear the refusal for ever, also when somebody leads.
+constexpr int kMostAgeMs = 500;
+constexpr int kMostGraceMs = 1000;
 
 class Refusal final : public grpc::ServerGenericBidiReactor {
  public:
@@ -59,6 +62,8 @@ Result<std::unique_ptr<NoLeaderServer>> NoLeaderServer::start(std::optional<tls:
   if (tls) impl->certificates = makeServerCertificates(std::move(*tls));
   grpc::ServerBuilder builder;
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, kMostAgeMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, kMostGraceMs);
   builder.SetMaxReceiveMessageSize(kMostMessageBytes);
   builder.RegisterCallbackGenericService(&impl->refuser);
   builder.AddListeningPort(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers every gRPC call with kUnavailable and the reason: for a popdistd that does not lead, while nobody
-// does.
+// does. Its connections end after half a second, so that clients look again who leads.
 #pragma once
 
 #include <memory>

@@ -24,8 +24,12 @@ std::string memory() {
 
 }  // namespace
 
-EtcdServer::EtcdServer(std::int64_t quota_bytes)
-    : directory_(memory()), quota_bytes_(quota_bytes), port_(freePort()), peer_port_(freePort()) {
+EtcdServer::EtcdServer(std::int64_t quota_bytes, std::optional<EtcdTls> tls)
+    : directory_(memory()),
+      quota_bytes_(quota_bytes),
+      tls_(std::move(tls)),
+      port_(freePort()),
+      peer_port_(freePort()) {
   start();
 }
 
@@ -40,20 +44,36 @@ void EtcdServer::kill() {
   program_ = {};
 }
 
+std::string EtcdServer::tlsOptions() const {
+  if (!tls_) return {};
+  const std::string& in = tls_->directory;
+  std::string options = " --cert-file " + in + "/host.pem --key-file " + in + "/host-key.pem";
+  if (tls_->clients_show) options += " --client-cert-auth --trusted-ca-file " + in + '/' + tls_->trusted;
+  if (tls_->peers_have_tls)
+    options += " --peer-client-cert-auth --peer-trusted-ca-file " + in + '/' + tls_->trusted +
+               " --peer-cert-file " + in + "/host.pem --peer-key-file " + in + "/host-key.pem";
+  return options;
+}
+
 void EtcdServer::start() {
-  const std::string client = "http://" + address();
-  const std::string peer = "http://127.0.0.1:" + std::to_string(peer_port_);
-  const std::string command = "exec etcd --name test --data-dir " + directory_.path() +
-                              "/data --listen-client-urls " + client + " --advertise-client-urls " + client +
-                              " --listen-peer-urls " + peer + " --initial-advertise-peer-urls " + peer +
-                              " --initial-cluster test=" + peer +
-                              " --heartbeat-interval 20 --election-timeout 200" + " --quota-backend-bytes " +
-                              std::to_string(quota_bytes_) + " >>" + directory_.path() + "/log 2>&1";
+  const std::string client = (tls_ ? "https://" : "http://") + address();
+  const std::string peer = (tls_ && tls_->peers_have_tls ? "https://" : "http://") + peerAddress();
+  const std::string command =
+      "exec etcd --name test --data-dir " + directory_.path() + "/data --listen-client-urls " + client +
+      " --advertise-client-urls " + client + " --listen-peer-urls " + peer +
+      " --initial-advertise-peer-urls " + peer + " --initial-cluster test=" + peer +
+      " --heartbeat-interval 20 --election-timeout 200" + " --quota-backend-bytes " +
+      std::to_string(quota_bytes_) + tlsOptions() + " >>" + directory_.path() + "/log 2>&1";
   Result<os::HelperProgram> program =
       os::HelperProgram::start({"/bin/sh", "-c", command}, {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
   ASSERT_TRUE(program.ok()) << program.status().message();
   program_ = std::move(*program);
-  popdistd::EtcdClient client_of_it({.addresses = {address()}, .tls = {}});
+  popdistd::EtcdServers servers{.addresses = {address()}, .tls = {}};
+  if (tls_)
+    servers.tls =
+        tls::tlsFilesOf(fileText(tls_->directory + "/ca.pem"), fileText(tls_->directory + "/host.pem"),
+                        fileText(tls_->directory + "/host-key.pem"));
+  popdistd::EtcdClient client_of_it(std::move(servers));
   const Result<popdistd::EtcdPairs> answer = client_of_it.read({"x", {}}, 1, Clock::now() + kStartTimeout);
   ASSERT_TRUE(answer.ok()) << answer.status().message() << "; is etcd-server installed (scripts/setup)?\n"
                            << log();

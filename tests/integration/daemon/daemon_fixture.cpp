@@ -31,13 +31,17 @@ v1::JobRef ref(std::int64_t id) {
 DaemonTest::DaemonTest(std::string listen, const std::string& name)
     : listen_(std::move(listen)), port_(freePort()) {
   std::filesystem::permissions(path(""), std::filesystem::perms(0711));  // its users pass
-  const std::string make = POP_BIN_DIR "/popdist-agent init-tls --dir " + path("tls") +
-                           " --host localhost+127.0.0.1+h0+h1" + (name.empty() ? "" : "+h2+" + name) +
-                           " --user alice,bob,root --issuer >/dev/null";
+  makeCertificates("tls", "--host localhost+127.0.0.1+h0+h1" + (name.empty() ? "" : "+h2+" + name) +
+                              " --user alice,bob,root --issuer");
+  std::ofstream(path("users")) << "alice = " << unixUser() << "\nbob = " << unixUser() << '\n';
+}
+
+void DaemonTest::makeCertificates(const std::string& directory, const std::string& options) const {
+  const std::string make =
+      POP_BIN_DIR "/popdist-agent init-tls --dir " + path(directory) + ' ' + options + " >/dev/null";
   EXPECT_EQ(std::system(make.c_str()), 0);
   for (const char* const end : {".pem", "-key.pem"})
-    std::filesystem::rename(path("tls/host-localhost") + end, path("tls/host") + end);
-  std::ofstream(path("users")) << "alice = " << unixUser() << "\nbob = " << unixUser() << '\n';
+    std::filesystem::rename(path(directory) + "/host-localhost" + end, path(directory) + "/host" + end);
 }
 
 DaemonTest::~DaemonTest() {
@@ -131,7 +135,7 @@ std::shared_ptr<grpc::Channel> DaemonTest::channel(const std::string& user) {
                                           .pem_private_key = fileText(path("tls/user-" + user + "-key.pem")),
                                           .pem_cert_chain = fileText(path("tls/user-" + user + ".pem"))};
     grpc::ChannelArguments arguments;
-    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);  // the time limit of connecting
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 200);
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
     channel =

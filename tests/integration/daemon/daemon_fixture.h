@@ -32,6 +32,9 @@ class DaemonTest : public ::testing::Test {
 
   std::string path(const std::string& name) const { return directory_.path() + '/' + name; }
 
+  /// With those of localhost as the host's.
+  void makeCertificates(const std::string& directory, const std::string& options) const;
+
   // ---- processes
 
   /// At the same port each time; returns when it serves.

@@ -25,16 +25,24 @@ constexpr seconds kFailover{10};  // what is promised; the lease's five are in i
 
 class LeadersTest : public DaemonTest {
  protected:
+  // As the guide does.
+  LeadersTest() {
+    makeCertificates("etcd-tls", "--etcd localhost+127.0.0.1");
+    etcd_.emplace(0, EtcdTls{.directory = path("etcd-tls")});
+  }
+
   /// popdistd number `member`; it follows if another leads.
   void startMember(std::size_t member) {
     const std::string number = std::to_string(member);
     const std::size_t before = timesItSaidWhoLeads(member);
-    startProgram(name(member), POP_BIN_DIR "/popdistd --etcd " + etcd_.address() + " --listen " +
-                                   place(ports_[member]) + " --http " + place(http_ports_[member]) +
-                                   " --tls " + path("tls") + " --state " + path("state" + number) +
-                                   " --advertise localhost --admin root");
+    startProgram(name(member), popdistd() + " --listen " + place(ports_[member]) + " --http " +
+                                   place(http_ports_[member]) + " --state " + path("state" + number));
     ASSERT_TRUE(waitUntil([&] { return timesItSaidWhoLeads(member) > before; }, kTimeout))
         << logOf(name(member));
+  }
+  std::string popdistd(const std::string& etcd_tls = "etcd-tls") const {
+    return POP_BIN_DIR "/popdistd --etcd " + etcd_->address() + " --etcd-tls " + path(etcd_tls) + " --tls " +
+           path("tls") + " --advertise localhost --admin root";
   }
   std::size_t timesItSaidWhoLeads(std::size_t member) const {
     const std::string log = logOf(name(member));
@@ -100,7 +108,7 @@ class LeadersTest : public DaemonTest {
                                           .pem_cert_chain = fileText(path("tls/user-alice.pem"))};
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 500);
+    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);  // the time limit of connecting
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 200);
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     return grpc::CreateCustomChannel(server(member), grpc::SslCredentials(tls), arguments);
@@ -127,7 +135,7 @@ class LeadersTest : public DaemonTest {
     EXPECT_FALSE(v1::Controller::NewStub(channel)->List(&context, {}, &jobs).ok());
   }
 
-  EtcdServer etcd_;
+  std::optional<EtcdServer> etcd_;
   const std::array<int, 2> ports_{port(), freePort()};
   const std::array<int, 2> http_ports_{freePort(), freePort()};
 };
@@ -197,7 +205,7 @@ TEST_F(LeadersTest, WithoutEtcdNobodyLeadsAndClientsAreToldWhy) {
   startMember(1);
   submitAt(1, "true");
   const pid_t leader = pidOf(name(0));
-  etcd_.kill();
+  etcd_->kill();
   EXPECT_TRUE(waitUntil([&] { return statOf(leader).value_or(ProcessStat{.state = 'Z'}).state == 'Z'; },
                         Milliseconds(5000)))
       << "before its lease can end";
@@ -214,7 +222,7 @@ TEST_F(LeadersTest, WithoutEtcdNobodyLeadsAndClientsAreToldWhy) {
       outputOf("curl --silent --show-error --write-out ' %{http_code}' --cacert " + path("tls/ca.pem") +
                " https://localhost:" + std::to_string(http_ports_[1]) + "/v1/jobs"),
       AllOf(HasSubstr("no leader: etcd"), HasSubstr(" 503")));
-  etcd_.start();
+  etcd_->start();
   EXPECT_GT(submitAt(1, "true"), 0);
 }
 
@@ -222,6 +230,20 @@ TEST_F(LeadersTest, EtcdElsewhereNeedsTls) {
   const std::string alone = POP_BIN_DIR "/popdistd --etcd 192.0.2.1:2379 --state " + path("alone") +
                             " --tls " + path("tls") + " --advertise localhost";
   EXPECT_THAT(outputOf("timeout 20 " + alone), HasSubstr("--etcd-tls"));
+  EXPECT_THAT(outputOf("timeout 20 " POP_BIN_DIR "/popdistd --etcd 127.0.0.1:2379 --state " + path("alone") +
+                       " --tls " + path("tls") + " --advertise localhost"),
+              HasSubstr("every user of this machine"));
+}
+
+TEST_F(LeadersTest, AnEtcdThatUsersCouldWriteIsNotUsed) {
+  const std::string listen = " --listen " + place(ports_[0]) + " --http none --state " + path("alone");
+  EXPECT_THAT(outputOf("timeout 20 " + popdistd("tls") + listen), HasSubstr("init-tls --etcd"));
+  std::ofstream(path("etcd-tls/both.pem"))
+      << fileText(path("etcd-tls/ca.pem")) << fileText(path("tls/ca.pem"));
+  etcd_->kill();
+  etcd_->setTls({.directory = path("etcd-tls"), .trusted = "both.pem"});
+  etcd_->start();
+  EXPECT_THAT(outputOf("timeout 20 " + popdistd() + listen), HasSubstr("lets in a host's certificate"));
 }
 
 }  // namespace

@@ -190,5 +190,23 @@ TEST_F(InitTlsTest, MakesAnIssuerOnceAndKeepsIt) {
   EXPECT_EQ(initTls(request).kept.size(), 2U);
 }
 
+// Who writes etcd is every user's admin, so hosts' and users' authority signs for nobody there.
+TEST_F(InitTlsTest, EtcdHasAnAuthorityAndADirectoryOfItsOwn) {
+  const InitTlsRequest etcd{.directory = directory(), .etcd = {"head[1-2]"}};
+  EXPECT_THAT(initTls(etcd).mistakes, IsEmpty());
+  EXPECT_TRUE(usable("host-head2", tls::TlsRole::kServer));
+  EXPECT_EQ(initTls(etcd).kept.size(), 4U);
+  EXPECT_THAT(init({"h0"}, {}).mistakes, ElementsAre(HasSubstr("authority of etcd")));
+  EXPECT_THAT(init({}, {"alice"}).mistakes, ElementsAre(HasSubstr("authority of etcd")));
+  EXPECT_THAT(initTls({.directory = directory(), .issuer = true}).mistakes,
+              ElementsAre(HasSubstr("authority of etcd")));
+  const std::string users = path("users");
+  EXPECT_THAT(initTls({.directory = users, .hosts = {"head1"}}).mistakes, IsEmpty());
+  EXPECT_THAT(initTls({.directory = users, .etcd = {"head1"}}).mistakes,
+              ElementsAre(HasSubstr("hosts and users")));
+  EXPECT_THAT(initTls({.directory = users, .hosts = {"h0"}, .etcd = {"head1"}}).mistakes,
+              ElementsAre(HasSubstr("--etcd")));
+}
+
 }  // namespace
 }  // namespace pop::agent

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "common/base/text.h"
 #include "popdistd/store/state_directory.h"
 #include "tests/testing/etcd_server.h"
 #include "tests/unit/popdistd/store/store_fixture.h"

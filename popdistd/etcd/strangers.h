@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether etcd lets in anybody but popdistds: whoever writes its keys may do all that popdistd may. What its
+// options say is not asked; it is tried.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/loop.h"
+#include "common/base/status.h"
+#include "common/tls/certificates.h"
+#include "popdistd/etcd/etcd_client.h"
+
+namespace pop::popdistd {
+
+/// Whom etcd has to refuse.
+struct Stranger {
+  std::string who;                      ///< "a host's certificate of --tls"
+  std::optional<tls::KeyPair> shows{};  ///< missing: no certificate
+};
+
+/// Tries all addresses of all members, those for clients and those for other members, as each of `strangers`.
+/// kFailedPrecondition: one is let in, or an address has no TLS. kUnavailable: etcd does not say where its
+/// members are. A member that does not answer is passed over.
+Status checkRefuses(EtcdClient& etcd, const std::vector<Stranger>& strangers, Clock::time_point deadline);
+
+}  // namespace pop::popdistd

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What popdistd shows etcd, and whom etcd has to refuse, by popdistd's options.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/base/status.h"
+#include "popdistd/daemon.h"
+#include "popdistd/etcd/etcd_client.h"
+#include "popdistd/etcd/strangers.h"
+
+namespace pop::popdistd {
+
+/// kFailedPrecondition: others could write etcd with what they have, as far as that is known without asking
+/// it.
+Result<std::unique_ptr<EtcdClient>> etcdClientOf(const DaemonOptions& options);
+
+/// None: etcd has no TLS.
+Result<std::vector<Stranger>> strangersOf(const DaemonOptions& options);
+
+}  // namespace pop::popdistd

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// A real etcd as the guide sets it up, attacked with each kind of certificate that a cluster has.
+#include "popdistd/etcd/strangers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
+#include <fstream>
+#include <future>
+
+#include "common/tls/certificates.h"
+#include "common/tls/tls_try.h"
+#include "popdistd/leader/stranger_watch.h"
+#include "tests/testing/etcd_server.h"
+#include "tests/testing/temp_dir.h"
+
+namespace pop::popdistd {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+Clock::time_point soon() {
+  return Clock::now() + seconds(10);
+}
+
+class StrangersTest : public ::testing::Test {
+ protected:
+  StrangersTest() {
+    write("ca.pem", etcds_.certificate_pem);
+    write("users.pem", users_.certificate_pem);
+    write("both.pem", etcds_.certificate_pem + users_.certificate_pem);
+    write("host.pem", popdistd_.certificate_pem);
+    write("host-key.pem", popdistd_.key_pem);
+  }
+
+  void write(const std::string& name, const std::string& text) { std::ofstream(directory_ / name) << text; }
+  testing::EtcdTls tls(const std::string& trusted = "ca.pem") const {
+    return {.directory = directory_.path(), .trusted = trusted};
+  }
+  static tls::KeyPair hostOf(const tls::KeyPair& authority) {
+    return tls::makeHostCertificate(authority, {"127.0.0.1", "localhost"}, 10).value();
+  }
+  EtcdClient clientWith(const std::string& address, const tls::KeyPair& pair) const {
+    return EtcdClient({.addresses = {address},
+                       .tls = tls::tlsFilesOf(etcds_.certificate_pem, pair.certificate_pem, pair.key_pem)});
+  }
+  Status readsBy(const std::string& address, const tls::KeyPair& pair) const {
+    return clientWith(address, pair)
+        .read({"/popdist/leader", {}}, 1, Clock::now() + milliseconds(300))
+        .status();
+  }
+  static bool isAnsweredAt(const std::string& address, const tls::KeyPair& pair) {
+    sys::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in to{
+        .sin_family = AF_INET,
+        .sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.find(':') + 1)))),
+        .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    EXPECT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+    const std::optional<tls::KeyPair> shows = pair.key_pem.empty() ? std::nullopt : std::optional(pair);
+    return tls::isAnswered(std::move(socket), shows, seconds(5));
+  }
+  tls::KeyPair ofJob() const {
+    tls::KeyPair job = tls::makeJobCertificate(issuer_, {1, "id", "alice", {"localhost"}}, 1).value();
+    job.certificate_pem += issuer_.certificate_pem;
+    return job;
+  }
+  std::vector<Stranger> strangers() const {
+    return {
+        {.who = "a client without a certificate"}, {"a host's", hostOf(users_)}, {"the issuer's", issuer_}};
+  }
+  Status refusesStrangers(const testing::EtcdServer& server) const {
+    EtcdClient client = clientWith(server.address(), popdistd_);
+    return checkRefuses(client, strangers(), soon());
+  }
+
+  const testing::TempDir directory_;
+  const tls::KeyPair users_ = tls::makeAuthority(10).value();
+  const tls::KeyPair issuer_ = tls::makeIssuer(users_, 10).value();
+  const tls::KeyPair etcds_ = tls::makeEtcdAuthority(10).value();
+  const tls::KeyPair popdistd_ = hostOf(etcds_);
+};
+
+TEST_F(StrangersTest, NobodysCertificateReadsEtcdButPopdistds) {
+  const testing::EtcdServer server(0, tls());
+  EXPECT_TRUE(readsBy(server.address(), popdistd_).ok());
+  EXPECT_TRUE(isAnsweredAt(server.peerAddress(), popdistd_)) << "else a refusal there means nothing";
+  for (const tls::KeyPair& pair : {tls::makeUserCertificate(users_, "root", 10).value(), hostOf(users_),
+                                   ofJob(), issuer_, tls::KeyPair{}}) {
+    SCOPED_TRACE(pair.certificate_pem);
+    EXPECT_EQ(readsBy(server.address(), pair).code(), Code::kUnavailable);
+    EXPECT_FALSE(isAnsweredAt(server.peerAddress(), pair));
+  }
+  EXPECT_TRUE(refusesStrangers(server).ok()) << refusesStrangers(server).message();
+}
+
+TEST_F(StrangersTest, AnEtcdThatLetsThemInIsFoundOut) {
+  const auto found = [this](const testing::EtcdTls& wrong, const std::string& who) {
+    const testing::EtcdServer server(0, wrong);
+    const Status refuses = refusesStrangers(server);
+    EXPECT_EQ(refuses.code(), Code::kFailedPrecondition);
+    EXPECT_THAT(refuses.message(), HasSubstr(who));
+  };
+  found(tls("both.pem"), "a host's");
+  testing::EtcdTls anybody = tls();
+  anybody.clients_show = false;
+  found(anybody, "without a certificate");
+  testing::EtcdTls open_to_peers = tls();
+  open_to_peers.peers_have_tls = false;
+  found(open_to_peers, "http://127.0.0.1");
+}
+
+TEST_F(StrangersTest, AnEtcdThatBeginsToLetThemInEndsPopdistd) {
+  testing::EtcdServer server(0, tls());
+  EtcdClient client = clientWith(server.address(), popdistd_);
+  std::promise<Status> lets_in;
+  StrangerWatch watch(
+      client, strangers(), [&](const Status& why) { lets_in.set_value(why); }, milliseconds(50));
+  EXPECT_TRUE(watch.look().ok());
+  server.kill();
+  server.setTls(tls("both.pem"));
+  server.start();
+  std::future<Status> told = lets_in.get_future();
+  ASSERT_EQ(told.wait_for(seconds(20)), std::future_status::ready);
+  EXPECT_EQ(told.get().code(), Code::kFailedPrecondition);
+}
+
+// Whether it does is not known: nobody leads by it.
+TEST_F(StrangersTest, AnEtcdThatIsNotThereHasRefusedNobody) {
+  EtcdClient none = clientWith("127.0.0.1:1", popdistd_);
+  EXPECT_EQ(checkRefuses(none, strangers(), Clock::now() + milliseconds(200)).code(), Code::kUnavailable);
+}
+
+}  // namespace
+}  // namespace pop::popdistd
