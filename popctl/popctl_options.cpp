@@ -6,9 +6,9 @@
 #include <array>
 #include <cstdio>
 #include <functional>
-#include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -20,6 +20,7 @@
 #include "popctl/rpc/exit_codes.h"
 #include "popctl/several.h"
 #include "popctl/states.h"
+#include "popctl/submit_options.h"
 #include "popctl/whole_number.h"
 
 namespace pop::popctl {
@@ -122,11 +123,14 @@ constexpr const char* kSubmitUsage =
 
 void addCommon(CLI::App& app, CommonOptions& common) {
   app.add_option("--server", common.server, "popdistd's address; POPDIST_SERVER, else a configuration file's")
-      ->type_name("HOST:PORT[,...]");
+      ->type_name("HOST:PORT[,...]")
+      ->check(notEmpty());
   app.add_option("--tls", common.tls, "ca.pem, and user-NAME.pem with its key: your certificate; POPDIST_TLS")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(notEmpty());
   app.add_option("--token-file", common.token_file, "a token of popctl create token; POPCTL_TOKEN_FILE")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(notEmpty());
   app.add_flag("--json", common.json, "print the server's answer as JSON");
   app.add_flag("--quiet", common.quiet, "print no line about success");
   app.add_option("--timeout", common.timeout_s,
@@ -140,7 +144,7 @@ void addCommon(CLI::App& app, CommonOptions& common) {
 }
 
 void addFilters(CLI::App& app, Command& command) {
-  app.add_option("--user", command.filter.user, "only of this user")->type_name("NAME");
+  app.add_option("--user", command.filter.user, "only of this user")->type_name("NAME")->check(notEmpty());
   app.add_option_function<std::string>(
          "--state",
          [&command](const std::string& text) {
@@ -150,8 +154,8 @@ void addFilters(CLI::App& app, Command& command) {
          },
          "only in these states, separated by commas: queued, held, starting, running, ending, ended")
       ->type_name("STATES");
-  app.add_option("--name", command.filter.name, "only of this name")->type_name("NAME");
-  app.add_option("--host", command.filter.host, "only on this host")->type_name("HOST");
+  app.add_option("--name", command.filter.name, "only of this name")->type_name("NAME")->check(notEmpty());
+  app.add_option("--host", command.filter.host, "only on this host")->type_name("HOST")->check(notEmpty());
   app.add_option("--limit", command.limit, "at most so many; 0: all")
       ->type_name("N")
       ->check(wholeNumber(0))
@@ -161,7 +165,7 @@ void addFilters(CLI::App& app, Command& command) {
 void addOwn(CLI::App& app, const Verb& row, Command& command) {
   if ((row.takes & kMany) != 0) addSeveral(app, command);
   if ((row.takes & kMany) == 0 && *row.object != '\0')
-    app.add_option(row.object, command.object, "")->required()->option_text(" ");
+    app.add_option(row.object, command.object, "")->required()->check(notEmpty())->option_text(" ");
   if ((row.takes & kSignal) != 0)
     app.add_option("SIGNAL", command.signal, "name or number")->required()->option_text(" ");
   if ((row.takes & kFilters) != 0) addFilters(app, command);
@@ -170,6 +174,7 @@ void addOwn(CLI::App& app, const Verb& row, Command& command) {
   if ((row.takes & (kReason | kReasonMust)) != 0) {
     app.add_option("--reason", command.reason, "why, for people")
         ->type_name("TEXT")
+        ->check(notEmpty())
         ->required((row.takes & kReasonMust) != 0);
   }
   if ((row.takes & kFollow) != 0) {
@@ -295,42 +300,24 @@ std::optional<int> parse(CLI::App& app, const std::vector<std::string>& words,
   }
 }
 
-void addSubmit(CLI::App& app, SubmitOptions& submit) {
-  app.prefix_command();
-  app.add_option("--name", submit.name, "of the job")->type_name("NAME");
-  app.add_flag("--held", submit.held, "it waits until `popctl release job`");
-  app.add_option("--priority", submit.priority, "jobs with a higher one start first")
-      ->type_name("N")
-      ->check(wholeNumber(std::numeric_limits<int>::min()));
-  app.add_option("--hosts", submit.num_hosts, "how many hosts popdistd chooses")
-      ->type_name("N")
-      ->check(wholeNumber(1, 65536));
-  app.add_option("--allocation", submit.allocation,
-                 "run on hosts that serve this allocation's agents, under its quota")
-      ->type_name("NAME");
-  app.add_flag("--no-wait", submit.no_wait, "fail if the job cannot start now");
-  app.add_flag("--wait", submit.wait, "wait for the job's end, and exit as it did");
-  app.add_flag("--attach", submit.attach, "show the job as poprun does; Ctrl-C ends the job");
-  app.footer("These come first, then poprun's options, then the program.");
-}
-
-ParsedCommand parseSubmitJob(Command command, const std::vector<std::string>& words) {
+ParsedCommand parseSubmit(Command command, const std::vector<std::string>& words) {
   CLI::App app("Starts a job.", "popctl submit job");
-  addSubmit(app, command.submit);
-  if (const auto done = parse(app, words, [&app] { return app.help(); })) return *done;
+  addSubmitOptions(app, command.submit);
+  addCommon(app, command.common);
+  app.remove_option(app.get_option("--timeout"));
+  SubmitWords taken;
+  std::span<const std::string> left = takeOptions(app, words, taken);
+  if (left.empty() || (left.front() != "job" && left.front() != "jobs"))
+    return mistake("submit: what? Write `popctl submit job`");
+  left = takeOptions(app, left.subspan(1), taken);
+  if (const auto done = parse(app, taken.popctls, [&app] { return app.help(); })) return *done;
   command.action = Action::kSubmitJob;
   command.words = "submit job";
-  command.rest = app.remaining();
+  command.rest = std::move(taken.popruns);
+  command.rest.insert(command.rest.end(), left.begin(), left.end());
   if (command.rest.empty()) return mistake("submit job: no program is given");
   if (command.submit.wait && command.submit.attach) return mistake("submit job: give --wait or --attach");
   return command;
-}
-
-ParsedCommand parseSubmit(Command command, std::vector<std::string> words) {
-  const std::string noun = words.empty() ? "" : words.front();
-  if (!words.empty()) words.erase(words.begin());
-  if (noun == "job" || noun == "jobs") return parseSubmitJob(std::move(command), words);
-  return mistake("submit: what? Write `popctl submit job`");
 }
 
 std::optional<std::string> findMistake(const Command& command, const Verb& row,
@@ -372,7 +359,7 @@ std::vector<CommandWords> commandWords() {
       {.verb = "submit", .nouns = {"job"}, .options = {}, .description = "start a job"}};
   SubmitOptions submit;
   CLI::App submit_app;
-  addSubmit(submit_app, submit);
+  addSubmitOptions(submit_app, submit);
   const auto optionsOf = [](const CLI::App& app) {
     std::vector<std::string> names;
     for (const CLI::Option* option : app.get_options()) {

@@ -41,11 +41,15 @@ void removeOwnVariable(std::vector<model::Variable>& variables) {
 }
 
 // Programs run elsewhere, where "here" means something else.
-model::JobSpec specForOthers(model::JobSpec spec) {
+Result<model::JobSpec> specForOthers(model::JobSpec spec) {
   const std::string here = workingDirectory();
   removeOwnVariable(spec.environment);
   for (model::Program& program : spec.programs) {
     if (program.working_directory.empty()) program.working_directory = here;
+    if (!program.working_directory.starts_with('/'))
+      return failedPrecondition(
+          "the working directory has no path, as one that was removed: change to another, or name one with "
+          "--wdir /DIRECTORY");
     removeOwnVariable(program.environment);
   }
   spec.stdin_policy = {.who = model::StdinPolicy::Who::kNone};
@@ -55,7 +59,8 @@ model::JobSpec specForOthers(model::JobSpec spec) {
 Result<v1::SubmitRequest> requestOf(const Options& options, const model::JobSpec& spec) {
   v1::SubmitRequest request;
   request.set_request_id(sys::randomName() + sys::randomName());
-  if (!request.mutable_spec()->ParseFromString(runner::encode(specForOthers(spec))))
+  POP_ASSIGN_OR_RETURN(const model::JobSpec for_others, specForOthers(spec));
+  if (!request.mutable_spec()->ParseFromString(runner::encode(for_others)))
     return internalError("the job cannot be encoded");
   if (options.host.empty() && options.hostfile.empty()) request.mutable_spec()->clear_hosts();
   request.set_name(options.detached.name);

@@ -22,4 +22,9 @@ inline CLI::Validator wholeNumber(std::int64_t least, std::int64_t most = std::n
       "");
 }
 
+/// Refuses what comes of a variable that is not set, as in --name "$NAME".
+inline CLI::Validator notEmpty() {
+  return {[](const std::string& text) { return std::string(text.empty() ? "the value is empty" : ""); }, ""};
+}
+
 }  // namespace pop::popctl

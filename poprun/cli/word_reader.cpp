@@ -33,6 +33,20 @@ bool isOneOf(std::string_view text, std::initializer_list<std::string_view> word
 
 }  // namespace
 
+std::size_t wordsOfOption(std::span<const std::string> words) {
+  const std::string& word = words.front();
+  const std::string name = word.substr(0, word.find('='));
+  const bool has_value = name.size() < word.size();
+  std::size_t values = 0;
+  if (const OptionRow* const own = findOption(name)) {
+    const bool may_follow = own->traits.rule == ValueRule::kOptional && words.size() > 1;
+    values = may_follow ? (isValueOf(*own, words[1]) ? 1 : 0) : own->traits.rule == ValueRule::kNone ? 0 : 1;
+  } else if (const CompatRow* const compat = findCompat(Spelling::kPoprun, name)) {
+    values = static_cast<std::size_t>(compat->values);
+  }
+  return std::min(words.size(), 1 + values - (has_value && values > 0 ? 1 : 0));
+}
+
 ReadWords WordReader::read(const std::vector<std::string>& words) {
   next_ = words.begin();
   end_ = words.end();

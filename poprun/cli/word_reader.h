@@ -4,7 +4,9 @@
 // docs/adr/0032 says why it uses no library.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,9 @@ struct ReadWords {
   std::vector<std::string> ends_in_value = {};
   std::string program_hint = {};  ///< what the program's word may have been meant as; or empty
 };
+
+/// How many of `words`, which begin with an option in poprun's own spelling, are that option and its values.
+std::size_t wordsOfOption(std::span<const std::string> words);
 
 class WordReader {
  public:

@@ -27,7 +27,8 @@ std::vector<std::string> findControllerMistakes(const Options& options) {
     mistakes.emplace_back(
         "--controller: popctl has the commands on jobs of popdistd (popctl attach job, popctl list jobs)");
   if (controller.num_hosts && !(options.host.empty() && options.hostfile.empty()))
-    mistakes.emplace_back("--num-hosts: --host or --hostfile names the hosts; give only one of both");
+    mistakes.emplace_back(
+        "--num-hosts (popctl's --hosts): --host or --hostfile names the hosts; give only one of both");
   if (options.hosts.agent_port != 0)
     mistakes.emplace_back("--agent-port: with --controller popdistd reaches the hosts; leave it out");
   if (!options.synchronise.empty() || options.synchronise_python_venv || options.synchronise_poplar_sdk ||

@@ -52,6 +52,7 @@ bool namesHosts(const Options& options) {
 // The number of instances that the options leave open.
 int openNumber(const Options& options, const Surroundings& here, const model::JobSpec& spec) {
   if (model::hasSlots(spec)) return totalSlots(spec.hosts);
+  if (options.controller.num_hosts) return *options.controller.num_hosts;
   return options.fills_cores && !namesHosts(options) ? here.cores() : 1;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs that are started by popctl submit job and by poprun --controller.
+#include <sys/stat.h>
+
 #include <chrono>
 #include <csignal>
 
@@ -186,6 +188,37 @@ TEST_F(Submit, PopctlAttachesToWhatItHasSubmitted) {
   daemon.endJob(100, 2);
   EXPECT_EQ(job.wait(), 2);
   EXPECT_EQ(job.out(), "hello\n");
+}
+
+// The guide's first job, and the same in other orders.
+TEST_F(Submit, OptionsAreInAnyOrderAndHostsAloneAreOneInstanceOnEach) {
+  for (const Words& words : {Words{"submit", "job", "--hosts", "2", "--", "hostname"},
+                             Words{"submit", "job", "--tag-output", "--hosts", "2", "--", "hostname"},
+                             Words{"submit", "job", "-np", "2", "--hosts", "2", "--name", "n", "hostname"}}) {
+    const Outcome outcome = popctl(words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(daemon.submitted().back().num_hosts(), 2);
+    EXPECT_EQ(daemon.submitted().back().spec().num_instances(), 2);
+  }
+  const Outcome both = popctl({"submit", "job", "--hosts", "2", "--host", "a", "--", "hostname"});
+  EXPECT_EQ(both.exit_code, 125);
+  EXPECT_THAT(both.err, HasSubstr("popctl's --hosts"));
+}
+
+TEST_F(Submit, ADirectoryThatIsGoneIsAnError) {
+  const std::string gone = home() + "/gone";
+  for (const char* const command :
+       {"exec \"$0\" submit job -- pwd", "exec \"$0\" submit job --wdir x -- pwd"}) {
+    ASSERT_EQ(::mkdir(gone.c_str(), 0700), 0);
+    PoprunSetup setup = setupOf({"-c", std::string("rmdir \"$PWD\"; ") + command, POP_BIN_DIR "/popctl"});
+    setup.program = "/bin/sh";
+    setup.directory = gone;
+    const Outcome outcome = run(setup);
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
+    EXPECT_THAT(outcome.err, HasSubstr("working directory"));
+  }
+  EXPECT_EQ(popctl({"submit", "job", "--name", "", "--", "pwd"}).exit_code, 2);
+  EXPECT_THAT(daemon.submitted(), IsEmpty());
 }
 
 }  // namespace

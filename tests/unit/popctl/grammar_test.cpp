@@ -82,6 +82,62 @@ TEST(Grammar, SubmitLeavesPoprunsOptionsAndTheProgramAlone) {
   EXPECT_EQ(parsed({"--server", "h", "submit", "jobs", "./x"}).common.server, "h");
 }
 
+TEST(Grammar, SubmitsOptionsAndPoprunsAreInAnyOrder) {
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"submit", "job", "--attach", "-np", "2", "--", "true", "--wait"},
+           {"submit", "job", "-np", "2", "--attach", "--", "true", "--wait"},
+           {"submit", "--attach", "job", "-np", "2", "--", "true", "--wait"},
+           {"submit", "-np", "2", "job", "--attach", "--", "true", "--wait"}}) {
+    const Command command = parsed(words);
+    EXPECT_TRUE(command.submit.attach);
+    EXPECT_FALSE(command.submit.wait);
+    EXPECT_THAT(command.rest, ElementsAre("-np", "2", "--", "true", "--wait"));
+  }
+  const Command all = parsed({"submit",
+                              "job",
+                              "--num-instances=4",
+                              "--name",
+                              "n",
+                              "--tag-output",
+                              "--server=h:1",
+                              "-v",
+                              "--json",
+                              "-x",
+                              "A=1",
+                              "--priority",
+                              "-5",
+                              "--bind-to",
+                              "core",
+                              "--quiet",
+                              "--mca",
+                              "a",
+                              "b",
+                              "--hosts=2",
+                              "train",
+                              "--name",
+                              "x"});
+  EXPECT_EQ(all.submit.name, "n");
+  EXPECT_EQ(all.submit.priority, -5);
+  EXPECT_EQ(all.submit.num_hosts, 2);
+  EXPECT_EQ(all.common.server, "h:1");
+  EXPECT_TRUE(all.common.json && all.common.quiet);
+  EXPECT_THAT(all.rest, ElementsAre("--num-instances=4", "--tag-output", "-v", "-x", "A=1", "--bind-to",
+                                    "core", "--mca", "a", "b", "train", "--name", "x"));
+}
+
+TEST(Grammar, EmptyValuesAreUsageErrors) {
+  for (const auto& words :
+       std::vector<std::vector<std::string>>{{"submit", "job", "--name", "", "--", "x"},
+                                             {"submit", "job", "--name=", "x"},
+                                             {"submit", "job", "-np", "1", "--allocation", "", "x"},
+                                             {"--server", "", "list", "jobs"},
+                                             {"list", "jobs", "--name", ""},
+                                             {"list", "jobs", "--user="},
+                                             {"get", "job", ""},
+                                             {"drain", "host", "h", "--reason", ""}})
+    EXPECT_EQ(exitCode(words), 2) << ::testing::PrintToString(words);
+}
+
 TEST(Grammar, MistakesAreUsageErrors) {
   for (const auto& words : std::vector<std::vector<std::string>>{{},
                                                                  {"jump"},

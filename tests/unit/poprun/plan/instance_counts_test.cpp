@@ -76,6 +76,19 @@ TEST(CountInstances, MayBeSaidOfEveryHost) {
   EXPECT_THAT(counts(perHost(optionsFor({}, ""), {.most = 3})), ElementsAre(3));
 }
 
+TEST(CountInstances, IsOneForEachHostThatPopdistdChooses) {
+  Options options = optionsFor(std::nullopt, "");
+  options.controller = {.server = "h:1", .num_hosts = 2};
+  const BuiltJob job = built(options);
+  EXPECT_THAT(job.mistakes, IsEmpty());
+  EXPECT_EQ(job.spec.num_instances, 2);
+  EXPECT_EQ(built(perHost(options, {.most = 3})).spec.num_instances, 6);
+  options.num_replicas = 8;
+  EXPECT_EQ(built(options).spec.num_instances, 2);
+  options.programs.front().num_instances = 4;
+  EXPECT_EQ(built(options).spec.num_instances, 4);
+}
+
 TEST(CountInstances, RefusesMoreThanFit) {
   for (const Options& options :
        {optionsFor(5, "a:2,b:2"), mpirun(5, "a:2,b:2"), perHost(optionsFor(5, "a,b"), {.most = 2})}) {
