@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/rendezvous/host_segment.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/sys/futex.h"
 
 namespace pop::agent {
+namespace {
 
-Status HostSegment::create(int instances, bool reports_wanted) {
+constexpr std::size_t kLeastPieceBytes = 16 << 20;  // for one small communicator
+
+}  // namespace
+
+Status HostSegment::create(int instances, bool reports_wanted, std::size_t most_bytes) {
   instances_ = static_cast<std::uint32_t>(instances);
-  bytes_ = contract::segmentBytesFor(instances_);
+  bytes_ = std::max(std::min(contract::segmentBytesFor(instances_), most_bytes),
+                    contract::controlBlockBytesFor(instances_) + kLeastPieceBytes);
   POP_ASSIGN_OR_RETURN(sys::Fd fd, sys::createMemfd("popdist-segment", bytes_));
   POP_ASSIGN_OR_RETURN(mapping_, sys::mapShared(fd.get(), contract::controlBlockBytesFor(instances_)));
   fd_ = std::move(fd);

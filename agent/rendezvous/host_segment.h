@@ -25,7 +25,8 @@ class HostSegment {
   };
 
   /// Creates the segment for a job of `instances`. `reports_wanted`: of what they report of themselves.
-  Status create(int instances, bool reports_wanted);
+  /// `most_bytes`: that an instance can map.
+  Status create(int instances, bool reports_wanted, std::size_t most_bytes);
   bool exists() const { return fd_.valid(); }
   int fd() const { return fd_.get(); }
   std::size_t bytes() const { return bytes_; }

@@ -10,6 +10,7 @@
 
 #include "common/base/text.h"
 #include "common/log/log.h"
+#include "common/sys/account_name.h"
 #include "common/sys/cores.h"
 #include "common/sys/random_name.h"
 #include "common/sys/unix_socket.h"
@@ -85,8 +86,9 @@ void InstanceServer::accept() {
   const Result<uid_t> user = sys::peerUser(accepted->get());
   if (!user.ok() || (user.value() != ::geteuid() && user.value() != 0)) {
     if (!std::exchange(has_refused_, true))
-      log::warning(
-          "refused a connection from another user to the job's socket (further refusals are not logged)");
+      log::warning("refused a connection of user " + (user.ok() ? sys::userText(user.value()) : "?") +
+                   " to the job's socket, which takes those of user " + sys::userText(::geteuid()) +
+                   " alone: an instance must run as the user of the job (further refusals are not logged)");
     return;
   }
   const int fd = accepted->get();
@@ -233,7 +235,10 @@ void InstanceServer::hello(int fd, Connection& connection, const Frame& frame) {
                    "instance " + std::to_string(instance.value()) +
                        " is connected already; only one process of an instance can use libpopdist"});
   }
-  if (const Status made = makeSegment(); !made.ok()) {
+  const Result<std::int64_t> mappable = parseInteger(frame.fields.size() > 3 ? frame.fields[3] : "");
+  const bool is_limited = mappable.ok() && mappable.value() > 0;
+  const Status made = makeSegment(is_limited ? static_cast<std::size_t>(mappable.value()) : SIZE_MAX);
+  if (!made.ok()) {
     return refuse(fd, connection, {made.code(), -1, made.message()});
   }
   connection.instance = instance.value();
@@ -253,9 +258,9 @@ void InstanceServer::refuse(int fd, Connection& connection, const FenceError& er
   close(fd);
 }
 
-Status InstanceServer::makeSegment() {
+Status InstanceServer::makeSegment(std::size_t most_bytes) {
   if (segment_.exists()) return {};
-  POP_RETURN_IF_ERROR(segment_.create(num_instances_, reports_wanted_));
+  POP_RETURN_IF_ERROR(segment_.create(num_instances_, reports_wanted_, most_bytes));
   for (std::uint32_t index = 0; index < deaths_.size(); ++index) segment_.publish(index, deaths_[index]);
   return {};
 }

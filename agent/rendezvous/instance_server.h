@@ -66,7 +66,7 @@ class InstanceServer final : private FenceMembers {
   void abort(Connection& connection, const contract::Frame& frame);
   void hello(int fd, Connection& connection, const contract::Frame& frame);
   void refuse(int fd, Connection& connection, const FenceError& error);
-  Status makeSegment();
+  Status makeSegment(std::size_t most_bytes);
   static void send(Connection& connection, contract::InstanceMessage type, std::vector<std::string> fields);
   static void sendError(Connection& connection, const FenceError& error);
   void close(int fd);

@@ -10,7 +10,8 @@ namespace pop::contract {
 inline constexpr int kInstanceProtocol = 4;
 
 enum class InstanceMessage : std::uint8_t {
-  kHello = 1,    ///< instance → agent: protocol, instance index, job id
+  kHello = 1,  ///< instance → agent: protocol, instance index, job id; the most bytes of a segment that it
+               ///< can map (missing: any number), of which the first hello counts
   kWelcome = 2,  ///< agent → instance: bytes of the host's segment, whose memfd travels beside the frame; the
                  ///< job's key; this host's address; the cores that its instances may use together
   kPut = 3,            ///< instance → agent: key, value; visible to all from the next fence on

@@ -30,6 +30,12 @@ constexpr std::size_t segmentBytesFor(std::size_t instances) {
   return (std::size_t{64} << 30) + instances * instances * (std::size_t{16} << 10);
 }
 
+/// How much of the address space that a process may have (`ulimit -v`) its segment takes: a half, or a
+/// quarter where no other instance needs it.
+constexpr std::size_t shareOfAddressSpace(std::size_t instances) {
+  return instances > 1 ? 2 : 4;
+}
+
 /// The end notice of one instance. The agent writes it before `end_notice_count` makes it visible, and never
 /// changes it afterwards.
 struct EndNotice {

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -55,6 +56,13 @@ Result<Mapping> Mapping::map(int fd, std::size_t bytes, int flags) {
   mapping.data_ = static_cast<std::byte*>(address);
   mapping.bytes_ = bytes;
   return mapping;
+}
+
+std::size_t mappableBytes(std::size_t wanted, std::size_t share) {
+  constexpr std::size_t kPage = 4096;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
+  return std::min<std::size_t>(wanted, limit.rlim_cur / share / kPage * kPage);
 }
 
 Result<Mapping> mapShared(int fd, std::size_t bytes) {

@@ -34,6 +34,9 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
+/// `wanted` bytes, or as many as a `share`-th of the address space that this process may have (`ulimit -v`).
+std::size_t mappableBytes(std::size_t wanted, std::size_t share);
+
 /// Maps the first `bytes` of `fd`, readable and writable, shared with all others who map it. Excluded from
 /// core dumps.
 Result<Mapping> mapShared(int fd, std::size_t bytes);

@@ -2,6 +2,7 @@
 // Who may connect to the agent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "common/base/text.h"
 #include "tests/integration_popdist/reported_error.h"
@@ -51,6 +52,38 @@ TEST(Connect, IsRefusedToInstancesThatAreToldDifferentWays) {
     ASSERT_FALSE(errors.empty()) << outcome.out;
     for (const auto& [instance, error] : errors) EXPECT_THAT(error.what, HasSubstr(", " + other)) << instance;
   }
+}
+
+// As SGE's h_vmem and many machines of CI.
+TEST(Connect, FitsTheLimitOfTheAddressSpace) {
+  for (const std::string limit : {"60000000", "4000000"}) {
+    const std::string limited = "ulimit -v " + limit + " && exec \"$@\"";
+    for (const int instances : {1, 2}) {
+      PoprunSetup setup = childSetup(instances, {});
+      setup.options.pop_back();
+      for (const char* const word : {"sh", "-c", limited.c_str(), "sh", POPDIST_CHILD_PATH, "collectives"})
+        setup.options.emplace_back(word);
+      const Outcome outcome = run(setup);
+      EXPECT_EQ(outcome.exit_code, 0) << limit << outcome.out << outcome.err;
+    }
+    PoprunSetup alone;
+    alone.program = "/bin/sh";
+    alone.options = {"-c", limited, "sh", POPDIST_CHILD_PATH, "collectives"};
+    EXPECT_EQ(run(alone).exit_code, 0) << limit;
+  }
+}
+
+// As by setpriv, sudo or su within the job.
+TEST(Connect, IsRefusedToInstancesOfAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  PoprunSetup setup = childSetup(1, {"connect"});
+  setup.options.insert(setup.options.end() - 2, {"setpriv", "--reuid", "nobody", "--clear-groups"});
+  const Outcome outcome = run(setup);
+  const std::map<int, ReportedError> errors = reportedErrors(outcome.out);
+  ASSERT_EQ(errors.size(), 1U) << outcome.out << outcome.err;
+  EXPECT_EQ(errors.at(0).code, kPermissionDeniedCode);
+  EXPECT_THAT(errors.at(0).what, HasSubstr("as user nobody (65534), and poprun's agent as root (0)"));
+  EXPECT_THAT(outcome.err, HasSubstr("of user nobody (65534)"));
 }
 
 // Not run(): others leave zombies behind.

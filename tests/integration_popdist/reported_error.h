@@ -36,6 +36,7 @@ Milliseconds timeToHearOfADeath();
 // popdist::ErrorCode's numbers
 inline constexpr int kDeadlineExceededCode = 4;
 inline constexpr int kAlreadyExistsCode = 6;
+inline constexpr int kPermissionDeniedCode = 7;
 inline constexpr int kResourceExhaustedCode = 8;
 inline constexpr int kFailedPreconditionCode = 9;
 inline constexpr int kUnavailableCode = 14;

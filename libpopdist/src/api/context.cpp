@@ -88,7 +88,7 @@ std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
                         "replicas but names "
                         "no agent (POPDIST_AGENT_SOCKET): start the program with poprun");
   }
-  auto hub = context::MemoryHub::create(1, pop::contract::segmentBytesFor(1));
+  auto hub = context::MemoryHub::create(1, context::mappableSegmentBytes(1));
   throwIfFailed({hub.status()}, "Context::fromEnvironment");
   return std::make_unique<context::MemoryLink>(std::move(*hub));
 }

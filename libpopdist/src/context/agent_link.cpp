@@ -10,7 +10,9 @@
 
 #include "common/base/text.h"
 #include "common/contract/segment.h"
+#include "common/sys/account_name.h"
 #include "common/sys/unix_socket.h"
+#include "libpopdist/src/context/memory_link.h"
 
 namespace popdist::context {
 namespace {
@@ -26,6 +28,15 @@ constexpr std::chrono::milliseconds kLongestSleep{100};
 
 Status agentGone() {
   return pop::unavailable("the connection to poprun's agent is gone: has poprun ended, or was it killed?");
+}
+
+// The agent closes their connections.
+Status ofAnotherUser(uid_t agents) {
+  return {Code::kPermissionDenied,
+          "this process runs as user " + pop::sys::userText(::geteuid()) + ", and poprun's agent as " +
+              pop::sys::userText(agents) +
+              ", which takes connections of its own user: start poprun as the user of the "
+              "program, or the program as poprun's user"};
 }
 
 // Another thread may be in the middle of a frame, for as long as its own deadline lets it.
@@ -62,11 +73,11 @@ pop::Result<std::unique_ptr<AgentLink>> AgentLink::connect(const pop::contract::
                             " (has poprun ended, or is this process in another network namespace?)");
   }
   const pop::Result<uid_t> owner = pop::sys::peerUser(socket->get());
-  if (!owner.ok() || (owner.value() != ::geteuid() && owner.value() != 0)) {
-    return Status(Code::kPermissionDenied, "the socket of poprun's agent belongs to another user");
-  }
+  if (!owner.ok()) return owner.status();
+  if (owner.value() != ::geteuid() && owner.value() != 0) return ofAnotherUser(owner.value());
   std::unique_ptr<AgentLink> link(new AgentLink(std::move(*socket), answer_slack));
-  if (LinkError error = link->hello(env, timeout); !error.ok()) return std::move(error.status);
+  if (LinkError error = link->hello(env, timeout); !error.ok())
+    return owner.value() == ::geteuid() ? std::move(error.status) : ofAnotherUser(owner.value());
   return link;
 }
 
@@ -74,7 +85,8 @@ LinkError AgentLink::hello(const pop::contract::InstanceEnv& env, std::chrono::m
   const std::lock_guard lock(call_mutex_);
   if (LinkError error = send(
           InstanceMessage::kHello,
-          {std::to_string(pop::contract::kInstanceProtocol), std::to_string(env.instance_index), env.job_id},
+          {std::to_string(pop::contract::kInstanceProtocol), std::to_string(env.instance_index), env.job_id,
+           std::to_string(mappableSegmentBytes(static_cast<std::size_t>(env.num_instances)))},
           Clock::now() + timeout);
       !error.ok()) {
     return error;

@@ -9,8 +9,18 @@
 
 namespace popdist::context {
 
+std::size_t mappableSegmentBytes(std::size_t instances) {
+  return pop::sys::mappableBytes(pop::contract::segmentBytesFor(instances),
+                                 pop::contract::shareOfAddressSpace(instances));
+}
+
+pop::Result<pop::sys::Mapping> mapSegment(std::size_t bytes) {
+  pop::Result<pop::sys::Fd> fd = pop::sys::createMemfd("popdist-segment", bytes);
+  return fd.ok() ? pop::sys::mapShared(fd->get(), bytes) : pop::sys::mapAnonymous(bytes);
+}
+
 pop::Result<std::shared_ptr<MemoryHub>> MemoryHub::create(int instances, std::size_t segment_bytes) {
-  POP_ASSIGN_OR_RETURN(pop::sys::Mapping mapping, pop::sys::mapAnonymous(segment_bytes));
+  POP_ASSIGN_OR_RETURN(pop::sys::Mapping mapping, mapSegment(segment_bytes));
   std::shared_ptr<MemoryHub> hub(new MemoryHub(instances));
   hub->segment_ = std::move(mapping);
   pop::contract::initialiseSegment(hub->segment_.data(), segment_bytes,

@@ -15,6 +15,13 @@
 namespace popdist::context {
 
 /// What the links of one process share.
+/// The size of a segment for a job of `instances`, or less where `ulimit -v` is set.
+std::size_t mappableSegmentBytes(std::size_t instances);
+
+/// Memory of this process alone, of which pages that nobody touches cost nothing: unlike anonymous memory,
+/// not even where the kernel grants no more than there is (vm.overcommit_memory=2).
+pop::Result<pop::sys::Mapping> mapSegment(std::size_t bytes);
+
 class MemoryHub {
  public:
   static pop::Result<std::shared_ptr<MemoryHub>> create(int instances, std::size_t segment_bytes);

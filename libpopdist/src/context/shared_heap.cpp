@@ -96,7 +96,8 @@ pop::Status SharedHeap::grow(std::size_t bytes) {
   const std::size_t offset = known ? *known : pop::contract::takePiece(segment_.header(), piece);
   if (offset == 0) {
     return {pop::Code::kResourceExhausted,
-            "this host's shared-memory segment has no " + std::to_string(piece) + " bytes left"};
+            "this host's shared-memory segment has no " + std::to_string(piece) + " bytes left" +
+                (segment_.bytes < pop::contract::segmentBytesFor(1) ? " (`ulimit -v` keeps it small)" : "")};
   }
   if (::madvise(segment_.base + offset, piece, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
     pop::Status failure = noMemory(piece, errno);
