@@ -135,7 +135,10 @@ struct ClusterOptions {
 std::unique_ptr<Context> contextOf(const Cluster& cluster, const ClusterOptions& options = {});
 
 /// The same for whoever started the process: Context::fromEnvironment() in a process of poprun, and
-/// contextOf(resolveCluster(given)) in others. Hold it as long as anything uses it.
+/// contextOf(resolveCluster(given)) in others. It lives until the process ends, whatever becomes of the
+/// pointer; another call for the same cluster and options returns the same context. Started by hand, the
+/// instance ends well for the others when the process exits with 0. It has failed when the process exits with
+/// another code, or at once if an exception destroys the pointer.
 std::shared_ptr<Context> contextFor(const ClusterResolver* given = nullptr,
                                     const ClusterOptions& options = {});
 

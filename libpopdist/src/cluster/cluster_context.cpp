@@ -2,7 +2,11 @@
 // Contexts of instances that were started by hand.
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <list>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -74,29 +78,93 @@ std::unique_ptr<Context> contextWith(const pop::contract::InstanceEnv& env,
 }
 
 std::unique_ptr<Context> contextAlone(bool offline, const ClusterOptions& options) {
-  auto hub = context::MemoryHub::create(1, pop::contract::segmentBytesFor(1));
+  auto hub = context::MemoryHub::create(1, context::mappableSegmentBytes(1));
   throwIfFailed({hub.status()}, kOperation);
   pop::contract::InstanceEnv env = envOf(0, 1, options);
   env.offline = offline;
   return contextWith(env, std::make_unique<context::MemoryLink>(std::move(*hub)));
 }
 
-}  // namespace
+struct Made {
+  std::unique_ptr<Context> context;
+  cluster::ClusterLink* link = nullptr;  ///< the context's; none: the process is alone
+};
 
-std::unique_ptr<Context> contextOf(const Cluster& cluster, const ClusterOptions& options) {
+Made make(const Cluster& cluster, const ClusterOptions& options) {
   throwIfFailed({check(cluster, options)}, kOperation);
-  if (cluster.workers.empty() || cluster.isEvaluator()) return contextAlone(cluster.isEvaluator(), options);
+  if (cluster.workers.empty() || cluster.isEvaluator()) return {contextAlone(cluster.isEvaluator(), options)};
   const int instance = cluster.instanceIndex();
   std::unique_ptr<cluster::ClusterLink> link;
   const auto timeout = std::min(options.timeout, context::kLongestTimeout);
   throwIfFailed(cluster::join(rosterOf(cluster, options), instance, timeout, link), kOperation);
-  return contextWith(envOf(instance, cluster.size(), options), std::move(link));
+  cluster::ClusterLink* const its_link = link.get();
+  return {contextWith(envOf(instance, cluster.size(), options), std::move(link)), its_link};
+}
+
+// A context that contextFor has made. It lives until the process ends, as poprun's does, and its end is the
+// process's.
+struct Kept {
+  Cluster cluster;
+  ClusterOptions options;
+  Made made;
+  bool has_left = false;
+
+  bool isOf(const Cluster& other, const ClusterOptions& with) const {
+    return !has_left && cluster.workers == other.workers && cluster.has_chief == other.has_chief &&
+           cluster.type == other.type && cluster.index == other.index &&
+           options.replicas_per_instance == with.replicas_per_instance &&
+           options.ipus_per_replica == with.ipus_per_replica;
+  }
+  void leave(bool clean) {
+    if (made.link == nullptr || std::exchange(has_left, true)) return;
+    made.link->leave(clean);
+  }
+};
+
+struct AllKept {
+  std::mutex mutex;
+  std::list<Kept> contexts;
+};
+
+// Never destroyed: another thread may be in a collective while this one exits.
+AllKept& allKept() {
+  static AllKept& all = *new AllKept;
+  return all;
+}
+
+void leaveAtExit(int exit_code, void*) {
+  const std::unique_lock lock(allKept().mutex, std::try_to_lock);  // another thread may wait for instances
+  if (!lock.owns_lock()) return;
+  for (Kept& each : allKept().contexts) each.leave(exit_code == 0);
+}
+
+Kept& keptFor(const Cluster& cluster, const ClusterOptions& options) {
+  static const int registered = ::on_exit(leaveAtExit, nullptr);
+  static_cast<void>(registered);
+  std::list<Kept>& all = allKept().contexts;
+  const auto known =
+      std::find_if(all.begin(), all.end(), [&](const Kept& each) { return each.isOf(cluster, options); });
+  if (known != all.end()) return *known;
+  Made made = make(cluster, options);
+  return all.emplace_back(Kept{cluster, options, std::move(made)});
+}
+
+}  // namespace
+
+std::unique_ptr<Context> contextOf(const Cluster& cluster, const ClusterOptions& options) {
+  return make(cluster, options).context;
 }
 
 std::shared_ptr<Context> contextFor(const ClusterResolver* given, const ClusterOptions& options) {
   const Cluster cluster = resolveCluster(given);
-  if (!cluster.from_poprun) return contextOf(cluster, options);
-  return {&Context::fromEnvironment(), [](Context*) {}};
+  if (cluster.from_poprun) return {&Context::fromEnvironment(), [](Context*) {}};
+  const std::lock_guard lock(allKept().mutex);
+  Kept& kept = keptFor(cluster, options);
+  return {kept.made.context.get(), [&kept, exceptions = std::uncaught_exceptions()](Context*) {
+            if (std::uncaught_exceptions() <= exceptions) return;
+            const std::lock_guard leaving(allKept().mutex);
+            kept.leave(false);
+          }};
 }
 
 }  // namespace popdist::train

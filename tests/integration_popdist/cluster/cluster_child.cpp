@@ -10,6 +10,8 @@
 //   throw MS          instance 1 ends by an exception that it catches
 //   leader-leaves MS  instance 0 ends after a fence, the others get a value when they have read a line
 //   forked MS         a forked child tries to use the context of its parent, and ends
+//   beyond MS         as together, by references that outlive the pointer to the context
+//   exit MS           instance 1 ends with 3
 //   who MS            says "INDEX of SIZE, offline OFFLINE"
 #include <sys/wait.h>
 #include <unistd.h>
@@ -134,6 +136,7 @@ void run(const std::string& what, Context& context) {
                                                               {"sum-forever", sumForever},
                                                               {"fence-forever", fenceForever},
                                                               {"leave", leave},
+                                                              {"exit", sumOnce},
                                                               {"throw", throwInOne},
                                                               {"leader-leaves", leaderLeaves},
                                                               {"forked", forked},
@@ -153,7 +156,16 @@ int main(int argc, char** argv) try {
   if (argc < 3) return 64;
   const popdist::train::ClusterOptions options{.timeout = std::chrono::milliseconds(std::stoi(argv[2])),
                                                .replicas_per_instance = argc > 3 ? std::stoi(argv[3]) : 1};
+  if (argv[1] == std::string("beyond")) {
+    popdist::Communicator& world = popdist::train::contextFor(nullptr, options)->world();
+    world.barrier();
+    Context& again = *popdist::train::contextFor(nullptr, options);
+    expect(&again.world() == &world, "another context");
+    together(again);
+    return 0;
+  }
   const ContextPtr context = popdist::train::contextFor(nullptr, options);
+  if (argv[1] == std::string("exit") && context->instanceIndex() == 1) return 3;
   run(argv[1], *context);
   return 0;
 } catch (const popdist_error& error) {

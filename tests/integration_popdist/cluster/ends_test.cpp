@@ -70,6 +70,14 @@ TEST(EndedInstance, OneThatEndsWellIsMissedByACallThatNeedsIt) {
   EXPECT_THAT(all[2].out(), HasSubstr("has ended without taking part"));
 }
 
+TEST(EndedInstance, AnExitCodeIsAFailure) {
+  std::vector<HandStarted> all = startAll(freeAddresses(3), {"exit", "20000"});
+  EXPECT_EQ(all[1].wait(), 3);
+  expectUnavailable(all[0], 1);
+  expectUnavailable(all[2], 1);
+  EXPECT_THAT(all[2].out(), HasSubstr("exit code other than 0"));
+}
+
 TEST(EndedInstance, AnExceptionIsAFailure) {
   std::vector<HandStarted> all = startAll(freeAddresses(3), {"throw", "20000"});
   EXPECT_EQ(all[1].wait(), 70);

@@ -31,6 +31,15 @@ TEST_P(StartedByHandInSizes, FencesPutsAndReducesTogether) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, StartedByHandInSizes, ::testing::Values(1, 2, 4));
 
+// As in a job of poprun.
+TEST(StartedByHand, ContextsOutliveThePointerToThem) {
+  const std::vector<std::string> beyond{"beyond", "20000"};
+  expectTogether(startAll(freeAddresses(3), beyond));
+  HandStarted alone(beyond, {});
+  EXPECT_EQ(alone.wait(), 0) << alone.out();
+  EXPECT_THAT(alone.out(), HasSubstr("together 0 of 1"));
+}
+
 TEST(StartedByHand, StartsInAnyOrder) {
   const std::vector<std::string> workers = freeAddresses(3);
   std::vector<HandStarted> processes;

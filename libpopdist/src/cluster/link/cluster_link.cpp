@@ -17,6 +17,7 @@
 #include "common/sys/blocked_signals.h"
 #include "common/sys/cores.h"
 #include "common/sys/unix_socket.h"
+#include "libpopdist/src/context/memory_link.h"
 
 namespace popdist::cluster {
 
@@ -61,8 +62,8 @@ ClusterLink::ClusterLink(const Roster& roster, int instance, Joined joined, pop:
 
 pop::Result<std::unique_ptr<ClusterLink>> ClusterLink::start(const Roster& roster, int instance,
                                                              Joined joined) try {
-  const std::size_t bytes = pop::contract::segmentBytesFor(roster.workers.size());
-  POP_ASSIGN_OR_RETURN(pop::sys::Mapping segment, pop::sys::mapAnonymous(bytes));
+  const std::size_t bytes = context::mappableSegmentBytes(roster.workers.size());
+  POP_ASSIGN_OR_RETURN(pop::sys::Mapping segment, context::mapSegment(bytes));
   POP_ASSIGN_OR_RETURN(const std::vector<int> cores, pop::sys::usableCores());
   std::unique_ptr<ClusterLink> link(new ClusterLink(roster, instance, std::move(joined), std::move(segment),
                                                     static_cast<int>(cores.size())));
@@ -78,7 +79,11 @@ ClusterLink::~ClusterLink() {
     if (thread_.joinable()) thread_.detach();  // a forked child has no such thread, and shares the connection
     return;
   }
-  const bool clean = begun_ && std::uncaught_exceptions() == exceptions_;
+  leave(begun_ && std::uncaught_exceptions() == exceptions_);
+}
+
+void ClusterLink::leave(bool clean) {
+  if (fork_ != pop::sys::forksOfThisProcess() || left_.exchange(true)) return;
   closing_ = true;
   if (server_) {
     server_->setClean(clean);
@@ -93,6 +98,7 @@ ClusterLink::~ClusterLink() {
 // ---- for the callers
 
 LinkError ClusterLink::usable() const {
+  if (left_) return {pop::failedPrecondition("this instance has ended for the others")};
   if (fork_ == pop::sys::forksOfThisProcess()) return {};
   return {pop::failedPrecondition(
       "this process was forked from the one that owns the context; only that one can use it")};

@@ -48,6 +48,8 @@ class ClusterLink final : public context::Link {
   /// called.
   ~ClusterLink() override;
 
+  /// Tells the others now that this instance has ended, well or not. Nothing is possible afterwards.
+  void leave(bool clean);
   /// All instances have come.
   void setBegun() { begun_ = true; }
 
@@ -87,6 +89,7 @@ class ClusterLink final : public context::Link {
   const int exceptions_;  ///< that passed when this was made
   std::atomic<bool> begun_ = false;
   std::atomic<bool> closing_ = false;
+  std::atomic<bool> left_ = false;
   std::atomic<bool> aborting_ = false;
   const context::HostNetwork network_;
   const int host_cores_;

@@ -127,7 +127,8 @@ void Server::handle(Peer& peer, Frame frame) {
   } else if (type == Message::kBye && frame.fields.size() == 1) {
     const bool clean = frame.fields[0] == "1";
     peer.is_over = true;
-    end(peer.instance, clean, who(peer) + (clean ? " has ended" : " has ended by an exception"));
+    end(peer.instance, clean,
+        who(peer) + (clean ? " has ended" : " has ended by an exception, or with an exit code other than 0"));
   } else {
     lose(peer);
   }
@@ -250,7 +251,10 @@ void Server::leave() {
   for (Peer& peer : peers_) {
     if (peer.instance == 0) peer.is_over = true;
   }
-  end(0, clean_, "instance 0 has ended" + std::string(clean_ ? "" : " by an exception, or could not begin"));
+  end(0, clean_,
+      "instance 0 has ended" +
+          std::string(clean_ ? ""
+                             : " by an exception or with an exit code other than 0, or could not begin"));
   const auto until = std::chrono::steady_clock::now() + kGoodbyeTimeout;
   while (std::chrono::steady_clock::now() < until) {
     std::vector<pollfd> awaited;
