@@ -4,20 +4,12 @@
 #include <iterator>
 #include <set>
 #include <sstream>
-#include <string_view>
 
 #include "common/base/text.h"
 #include "common/os/ip_address.h"
+#include "common/os/place.h"
 
 namespace pop::os {
-namespace {
-
-// As Debian gives one to the host's own name: 127.0.1.1.
-bool isLoopback(std::string_view address) {
-  return address.starts_with("127.") || address == "::1";
-}
-
-}  // namespace
 
 // The kernel goes to an own address from that address.
 bool isOwnAddress(const std::string& address) {
@@ -31,6 +23,7 @@ OwnNames::OwnNames(const std::string& own_name, const std::string& hosts) {
     std::string address;
     words >> address;
     const std::set<std::string> names{std::istream_iterator<std::string>(words), {}};
+    // Debian gives 127.0.1.1 to the host's own name.
     const bool others = isLoopback(address) && !names.contains(lowerCase(own_name));
     // As for the resolver, the first line of a name counts.
     for (const std::string& name : names) addresses_.try_emplace(name, others ? "" : address);
