@@ -9,7 +9,7 @@
 namespace pop::popctl {
 namespace {
 
-constexpr int kPageSize = 1000;
+constexpr int kJobsOfAPage = 1000;
 
 // Of the others the request would be refused.
 std::vector<v1::JobState> statesFor(Action action) {
@@ -34,7 +34,7 @@ Result<std::vector<std::string>> found(const Command& command, ControllerClient&
     request.set_user(about.user());
   }
   request.set_name(command.filter.name);
-  request.set_page_size(kPageSize);
+  request.set_page_size(kJobsOfAPage);
   request.set_brief(true);
   for (const v1::JobState state : statesFor(command.action)) request.add_states(state);
   std::vector<std::string> jobs;

@@ -55,7 +55,7 @@ std::string bytesText(std::uint64_t bytes) {
 }
 
 // "oom_memcg=/job,": what follows the name, up to the comma.
-std::string_view fieldOf(std::string_view record, std::string_view name) {
+std::string_view kernelField(std::string_view record, std::string_view name) {
   const std::size_t at = record.find(name);
   if (at == std::string_view::npos) return {};
   const std::string_view rest = record.substr(at + name.size());
@@ -151,9 +151,9 @@ std::string MemoryKills::describe(const std::string& path, const std::string& di
 std::string MemoryKills::whyByLog(pid_t pid) const {
   const std::string record = recordAbout(pid, root_ + "/dev/kmsg", begun_us_);
   if (record.empty()) return {};
-  const std::string_view constraint = fieldOf(record, "constraint=");
+  const std::string_view constraint = kernelField(record, "constraint=");
   if (constraint == "CONSTRAINT_MEMCG") {
-    const std::string path(fieldOf(record, "oom_memcg="));
+    const std::string path(kernelField(record, "oom_memcg="));
     return describe(path, mount_ + path);
   }
   if (constraint == "CONSTRAINT_NONE") return "out of memory (of the whole host)";

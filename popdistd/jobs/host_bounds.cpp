@@ -28,7 +28,7 @@ bool cut(std::string* text, std::size_t most = kMostTextBytes) {
   return true;
 }
 
-bool bound(v1::JobOutcome& outcome) {
+bool boundOutcome(v1::JobOutcome& outcome) {
   bool changed = cut(outcome.mutable_why_not_again());
   if (outcome.exit_code() < 0 || outcome.exit_code() > 255) {
     outcome.set_exit_code(contract::kExitLauncherFailed);
@@ -94,11 +94,11 @@ bool bound(v1::JobEvent& event) {
     case v1::JobEvent::kLog:
       return cut(event.mutable_log()->mutable_text());
     case v1::JobEvent::kRestarting:
-      return bound(*event.mutable_restarting()->mutable_failed());
+      return boundOutcome(*event.mutable_restarting()->mutable_failed());
     case v1::JobEvent::kSaid:
       return cut(event.mutable_said()->mutable_line());
     case v1::JobEvent::kOutcome:
-      return bound(*event.mutable_outcome());
+      return boundOutcome(*event.mutable_outcome());
     default:
       return false;
   }

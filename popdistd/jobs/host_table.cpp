@@ -10,8 +10,8 @@
 namespace pop::popdistd {
 namespace {
 
+constexpr std::size_t kMostVersionBytes = 256;              // and of a boot's id
 constexpr std::int64_t kMostClockMs = 253'402'300'799'999;  // the end of the year 9999
-constexpr std::size_t kMostWordBytes = 256;
 
 std::int64_t millisecondsSince1970(const WallClock& clock) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(clock().time_since_epoch()).count();
@@ -20,9 +20,9 @@ std::int64_t millisecondsSince1970(const WallClock& clock) {
 // What a host says of itself is shown to people.
 void takeInventory(const v1::HostJoins& joins, v1::HostInfo& info) {
   info.set_name(joins.name());
-  info.set_version(bounded(printable(joins.version()), kMostWordBytes));
+  info.set_version(bounded(printable(joins.version()), kMostVersionBytes));
   info.set_protocol(joins.protocol());
-  info.set_boot_id(bounded(printable(joins.boot_id()), kMostWordBytes));
+  info.set_boot_id(bounded(printable(joins.boot_id()), kMostVersionBytes));
   info.set_num_cores(joins.num_cores());
   info.set_num_memory_nodes(joins.num_memory_nodes());
   info.set_memory_bytes(joins.memory_bytes());

@@ -6,7 +6,7 @@
 namespace pop::popdistd {
 namespace {
 
-constexpr std::chrono::milliseconds kTimeout{2000};
+constexpr std::chrono::milliseconds kTryTimeout{2000};
 
 }  // namespace
 
@@ -37,7 +37,7 @@ Status StrangerWatch::look() {
 
 Status StrangerWatch::tryAll() {
   const Clock::time_point begun = Clock::now();
-  Status refuses = checkRefuses(etcd_, strangers_, begun + kTimeout);
+  Status refuses = checkRefuses(etcd_, strangers_, begun + kTryTimeout);
   const std::scoped_lock lock(mutex_);
   if (refuses.ok()) refused_ = begun;
   return refuses;

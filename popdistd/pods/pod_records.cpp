@@ -10,9 +10,9 @@
 namespace pop::popdistd {
 namespace {
 
-using std::chrono::milliseconds;
-
 constexpr std::size_t kMostWordBytes = 256;
+
+using std::chrono::milliseconds;
 
 #define POP_SAME_NUMBER(ours, theirs) \
   static_assert(static_cast<int>(ours) == static_cast<int>(v1::theirs), #ours)

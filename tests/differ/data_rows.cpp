@@ -102,8 +102,8 @@ Rows byHand() {
 }
 
 /// A trainer that has run, and its checkpoints.
-struct Training {
-  Training(Context& job, const std::string& directory)
+struct DataTraining {
+  DataTraining(Context& job, const std::string& directory)
       : context(job),
         strategy(job),
         trainer(strategy, regression::parameters(), [](const MicroBatch&) {}, sgd(0.1),
@@ -122,10 +122,10 @@ struct Training {
 };
 
 Row saved(std::string call, std::string argument, std::string others, std::string one,
-          std::vector<std::string> named, const std::function<void(Training&, bool)>& body) {
+          std::vector<std::string> named, const std::function<void(DataTraining&, bool)>& body) {
   return checkpoints(std::move(call), std::move(argument), std::move(others), std::move(one),
                      std::move(named), [body](Context& context, const std::string& directory, bool differs) {
-                       Training training(context, directory);
+                       DataTraining training(context, directory);
                        body(training, differs);
                      });
 }
@@ -133,7 +133,7 @@ Row saved(std::string call, std::string argument, std::string others, std::strin
 Rows byTrainers() {
   return {
       saved("Trainer.save", "the call", "save", "run", {"'Trainer.save'", "'Trainer.run'"},
-            [](Training& t, bool differs) {
+            [](DataTraining& t, bool differs) {
               if (differs)
                 t.trainer.run(t.infeed, 1);
               else
@@ -141,21 +141,21 @@ Rows byTrainers() {
             }),
       saved("Trainer.save", "infeed", "that of run()", "another",
             {"the infeed's position", "step 2", "step 0"},
-            [](Training& t, bool differs) {
+            [](DataTraining& t, bool differs) {
               const io::Infeed other = regression::feed(t.context, 2);
               t.trainer.save(t.checkpoints, differs ? other : t.infeed);
             }),
       saved("Trainer.resume", "ResumeOptions::exactly", "true", "false", {"exactly", "'true'", "'false'"},
-            [](Training& t, bool differs) {
+            [](DataTraining& t, bool differs) {
               t.trainer.resume(t.checkpoints, t.infeed, {.exactly = !differs});
             }),
       saved("Trainer.resume", "infeed", "of 2 rows", "of 4", {"micro-batch", "2", "4"},
-            [](Training& t, bool differs) {
+            [](DataTraining& t, bool differs) {
               io::Infeed other = regression::feed(t.context, differs ? 4 : 2);
               t.trainer.resume(t.checkpoints, other);
             }),
       saved("Trainer.load", "checkpoint", "of step 2", "of step 3", {"the checkpoint", "step 2", "step 3"},
-            [](Training& t, bool differs) {
+            [](DataTraining& t, bool differs) {
               t.trainer.save(t.checkpoints, t.infeed);
               t.trainer.run(t.infeed, 1);
               t.trainer.save(t.checkpoints, t.infeed);
@@ -165,12 +165,12 @@ Rows byTrainers() {
               t.trainer.load(Checkpoint::open(directory, differs ? 3 : 2));
             }),
       saved("trainAndEvaluate", "TrainSpec::max_updates", "4", "5", {"max_updates", "'4'", "'5'"},
-            [](Training& t, bool differs) {
+            [](DataTraining& t, bool differs) {
               io::Infeed evaluated = regression::feed(t.context, 2);
               trainAndEvaluate(t.trainer, t.checkpoints, {&t.infeed, differs ? 5U : 4U}, {&evaluated, 2}, 1);
             }),
       saved("trainAndEvaluate", "EvalSpec::every_updates", "2", "3", {"every_updates", "'2'", "'3'"},
-            [](Training& t, bool differs) {
+            [](DataTraining& t, bool differs) {
               io::Infeed evaluated = regression::feed(t.context, 2);
               trainAndEvaluate(t.trainer, t.checkpoints, {&t.infeed, 4}, {&evaluated, differs ? 3U : 2U}, 1);
             }),

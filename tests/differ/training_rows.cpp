@@ -75,8 +75,8 @@ Rows constructors() {
 }
 
 /// A trainer that trains, and what its calls are given.
-struct Training {
-  explicit Training(Context& job)
+struct StepTraining {
+  explicit StepTraining(Context& job)
       : context(job),
         strategy(strategyNamed("horovod", job)),
         rate(std::make_shared<double>(0.1)),
@@ -99,7 +99,7 @@ struct Training {
 };
 
 Row later(std::string call, std::string argument, std::string others, std::string one,
-          std::vector<std::string> named, const std::function<void(Training&, bool)>& body) {
+          std::vector<std::string> named, const std::function<void(StepTraining&, bool)>& body) {
   return {.call = "Trainer." + std::move(call),
           .argument = std::move(argument),
           .others = std::move(others),
@@ -107,7 +107,7 @@ Row later(std::string call, std::string argument, std::string others, std::strin
           .later = true,
           .named = std::move(named),
           .run = [body](Context& context, bool differs) {
-            Training training(context);
+            StepTraining training(context);
             training.trainer.run(training.infeed, 2);
             body(training, differs);
           }};
@@ -116,23 +116,23 @@ Row later(std::string call, std::string argument, std::string others, std::strin
 Rows runs() {
   return {
       later("run", "updates", "2", "3", {"updates", "'2'", "'3'"},
-            [](Training& t, bool differs) { t.trainer.run(t.infeed, differs ? 3 : 2); }),
+            [](StepTraining& t, bool differs) { t.trainer.run(t.infeed, differs ? 3 : 2); }),
       later("run", "the call", "run", "evaluate", {"'Trainer.run'", "'Trainer.evaluate'"},
-            [](Training& t, bool differs) {
+            [](StepTraining& t, bool differs) {
               if (differs)
                 t.trainer.evaluate(t.infeed);
               else
                 t.trainer.run(t.infeed, 2);
             }),
       later("run", "the call", "run", "initialise", {"'Trainer.run'", "'Trainer.initialise'"},
-            [](Training& t, bool differs) {
+            [](StepTraining& t, bool differs) {
               if (differs)
                 t.trainer.initialise(1);
               else
                 t.trainer.run(t.infeed, 2);
             }),
       later("run", "number of calls", "2", "3", {"'Trainer.evaluate'", "'Trainer.run'"},
-            [](Training& t, bool differs) {
+            [](StepTraining& t, bool differs) {
               if (differs) t.trainer.run(t.infeed, 2);
               t.trainer.evaluate(t.infeed);
             }),
@@ -142,61 +142,61 @@ Rows runs() {
 Rows data() {
   return {
       later("run", "micro-batch", "2 rows", "4 rows", {"micro-batch", "2", "4"},
-            [](Training& t, bool differs) {
+            [](StepTraining& t, bool differs) {
               io::Infeed other = t.feed(differs ? 4 : 2, 1);
               t.trainer.run(other, 2);
             }),
       later("run", "seed of the data", "1", "2",
             {"the data that instances share", "shuffle(1)", "shuffle(2)"},
-            [](Training& t, bool differs) {
+            [](StepTraining& t, bool differs) {
               io::Infeed other = t.feed(2, differs ? 2 : 1);
               t.trainer.run(other, 2);
             }),
       later("run", "elements of the data", "96", "48", {"the data that instances share", "take(48)"},
-            [](Training& t, bool differs) {
+            [](StepTraining& t, bool differs) {
               io::Infeed other = t.feed(2, 1, differs ? 48 : 96);
               t.trainer.run(other, 2);
             }),
       later("run", "shards of the data", "2", "1", {"the data that instances share", "shard(2)"},
-            [](Training& t, bool differs) {
+            [](StepTraining& t, bool differs) {
               io::Infeed other(regression::samples().shard(differs ? 1 : 2, 0).batch(2));
               t.trainer.run(other, 2);
             }),
       later("run", "InfeedOptions::replicas", "1", "2", {"the infeed has 2 replicas"},
-            [](Training& t, bool differs) {
+            [](StepTraining& t, bool differs) {
               io::Infeed other(regression::samples().batch(2), {.replicas = differs ? 2 : 1});
               t.trainer.run(other, 2);
             }),
       later("run", "the optimizer's rate", "0.1", "0.2", {"rate", "0.1", "0.2"},
-            [](Training& t, bool differs) {
+            [](StepTraining& t, bool differs) {
               if (differs) *t.rate = 0.2;
               t.trainer.run(t.infeed, 2);
             }),
       later("run", "denormals", "kept", "flushed", {"denormals", "'kept'", "'flushed'"},
-            [](Training& t, bool differs) {
+            [](StepTraining& t, bool differs) {
               std::optional<FlushDenormals> flush;
               if (differs) flush.emplace();
               t.trainer.run(t.infeed, 2);
             }),
       later("run", "InfeedOptions::threads", "1", "2", {},
-            [](Training& t, bool differs) {
+            [](StepTraining& t, bool differs) {
               io::Infeed other(regression::samples().batch(2).forReplicas(io::InputContext::of(t.context)),
                                {.threads = differs ? 2 : 1});
               t.trainer.run(other, 2);
             }),
       later("evaluate", "micro-batch", "2 rows", "4 rows", {"micro-batch", "2", "4"},
-            [](Training& t, bool differs) {
+            [](StepTraining& t, bool differs) {
               io::Infeed other = t.feed(differs ? 4 : 2, 1);
               t.trainer.evaluate(other);
             }),
       later("evaluate", "infeed's pass", "has an end", "never ends", {"the infeed's pass never ends"},
-            [](Training& t, bool differs) {
+            [](StepTraining& t, bool differs) {
               io::Dataset data = regression::samples().batch(2);
               io::Infeed other(differs ? std::move(data).repeat() : std::move(data));
               t.trainer.evaluate(other);
             }),
       later("evaluate", "micro-batches, without forReplicas()", "48", "24", {},
-            [](Training& t, bool differs) {
+            [](StepTraining& t, bool differs) {
               io::Infeed other(regression::samples().take(differs ? 48 : 96).batch(2));
               t.trainer.evaluate(other);
             }),
