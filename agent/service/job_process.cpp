@@ -22,6 +22,7 @@ JobProcess& JobProcess::operator=(JobProcess&& other) noexcept {
   stream_ = std::move(other.stream_);
   errors_ = std::move(other.errors_);
   exit_code_ = other.exit_code_;
+  handed_over_ = std::exchange(other.handed_over_, -1);
   cgroup_ = std::exchange(other.cgroup_, {});
   times_stopped_ = other.times_stopped_;
   return *this;
@@ -37,7 +38,7 @@ std::optional<int> JobProcess::killAndReap() {
   if (pid() < 0) return std::nullopt;
   program_.signal(SIGKILL);
   const std::optional<int> status = program_.wait(std::chrono::milliseconds(0));
-  if (!status) reaper_->add(program_.release());
+  if (!status) reaper_->add(handed_over_ = program_.release());
   return status;
 }
 
@@ -50,18 +51,15 @@ std::string JobProcess::end() {
 }
 
 void JobProcess::kill() {
+  if (pid() >= 0 || !cgroup_.empty()) clear(nullptr);
+}
+
+void JobProcess::clear(std::function<void()> empty) {
   killAndReap();
   program_ = os::HelperProgram();
   stream_.reset();
   errors_.reset();
-  if (!cgroup_.empty()) reaper_->clear(std::exchange(cgroup_, {}), nullptr);
-}
-
-void JobProcess::clear(std::function<void()> empty) {
-  std::string cgroup = std::exchange(cgroup_, {});
-  ZombieReaper* const reaper = reaper_;
-  kill();
-  reaper->clear(std::move(cgroup), std::move(empty));
+  reaper_->clear(std::exchange(cgroup_, {}), handed_over_, std::move(empty));
 }
 
 int JobProcess::continueIfStopped() {

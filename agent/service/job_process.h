@@ -70,6 +70,7 @@ class JobProcess {
   sys::Fd stream_;
   sys::Fd errors_;
   std::optional<int> exit_code_;
+  pid_t handed_over_ = -1;  ///< to the reaper
   std::string cgroup_;
   int times_stopped_ = 0;
 };

@@ -50,18 +50,23 @@ void ZombieReaper::add(pid_t pid) {
   lookLater(kFirstDelay);
 }
 
-void ZombieReaper::clear(std::string cgroup, std::function<void()> empty) {
-  leaving_.push_back({std::move(cgroup), loop_.now() + kForKeeper, std::move(empty)});
+void ZombieReaper::clear(std::string cgroup, pid_t process, std::function<void()> empty) {
+  leaving_.push_back({std::move(cgroup), process, loop_.now() + kForKeeper, std::move(empty)});
   lookLater(std::chrono::milliseconds(0));
 }
 
 bool ZombieReaper::isEmpty(const Leaving& leaving) const {
   const bool is_late = loop_.now() >= leaving.kill_at;
   const bool no_orphans = !holds_.older || orphansHaveEnded(*holds_.older, is_late && leaving.cgroup.empty());
-  if (leaving.cgroup.empty()) return no_orphans;
+  // What a process leaves comes to us when it ends.
+  if (leaving.cgroup.empty()) return no_orphans && (!holds_.older || !isAwaited(leaving.process));
   if (removeCgroup(leaving.cgroup)) return true;
   if (is_late) killCgroup(leaving.cgroup);
   return false;
+}
+
+bool ZombieReaper::isAwaited(pid_t process) const {
+  return std::find(pids_.begin(), pids_.end(), process) != pids_.end();
 }
 
 void ZombieReaper::look() {

@@ -46,20 +46,23 @@ class ZombieReaper {
   }
 
   /// Calls `empty`, from the loop, when nothing is left of a job whose process has ended, or was killed. Its
-  /// keeper has a moment to end the rest; then that is killed. Removes the cgroup.
-  void clear(std::string cgroup, std::function<void()> empty);
+  /// keeper has a moment to end the rest; then that is killed. Removes the cgroup. `process`: what add() was
+  /// given for it; -1: it was reaped.
+  void clear(std::string cgroup, pid_t process, std::function<void()> empty);
 
   int count() const { return static_cast<int>(pids_.size()); }
 
  private:
   struct Leaving {
     std::string cgroup;
+    pid_t process;
     Clock::time_point kill_at;
     std::function<void()> empty;
   };
 
   void look();
   bool isEmpty(const Leaving& leaving) const;
+  bool isAwaited(pid_t process) const;
   void lookLater(std::chrono::milliseconds delay);
 
   Loop& loop_;
