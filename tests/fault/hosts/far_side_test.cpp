@@ -30,7 +30,7 @@ class FarSide : public HostFaults {
   void install(int host, const std::string& script) const {
     const std::string path = hosts.bin(host) + "/popdist-agent";
     std::ofstream(path) << "#!/bin/sh\n" << script << '\n';
-    std::filesystem::permissions(path, std::filesystem::perms::all);
+    std::filesystem::permissions(path, std::filesystem::perms{0755});
   }
 
   // poprun's own path has no agent there.

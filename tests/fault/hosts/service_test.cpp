@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What befalls a job that runs by way of the agent service.
+#include <regex>
+
 #include "tests/integration/service/service_fixture.h"
 #include "tests/testing/tracer.h"
 
@@ -36,6 +38,21 @@ class ServiceFaults : public ServiceTest {
     }
     return found;
   }
+  /// Agents of jobs and all that they have started do nothing any more, until they are killed.
+  void freezeAgents(int host) const {
+    const std::regex of_version2(R"(\S+ (\S+) cgroup2 )");
+    const std::string mounts = fileText("/proc/self/mounts");
+    std::smatch mount;
+    ASSERT_TRUE(std::regex_search(mounts, mount, of_version2)) << mounts;
+    for (const pid_t pid : named(host, "popdist-agent")) {
+      const std::string cgroups = fileText("/proc/" + std::to_string(pid) + "/cgroup");
+      std::smatch cgroup;
+      ASSERT_TRUE(std::regex_search(cgroups, cgroup, std::regex("0::(/.+)"))) << cgroups;
+      const std::string file = mount[1].str() + cgroup[1].str() + "/cgroup.freeze";
+      std::ofstream(file) << 1;
+      EXPECT_EQ(fileText(file), "1\n");
+    }
+  }
   /// The services have noticed it, too: the same user's next job runs.
   void expectNextJobRuns() const {
     const Outcome next = run(jobOf("alice", {"-n", "3", "--tag-output", "no", "echo", "again"}));
@@ -68,11 +85,28 @@ TEST_F(ServiceFaults, TheKeeperBehindTheServiceIsKilled) {
   expectNextJobRuns();
 }
 
+// A job could stop it, as a process of the same user.
+TEST_F(ServiceFaults, AnAgentBehindTheServiceThatIsStoppedGoesOn) {
+  PoprunProcess poprun(waitingJob());
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();
+  const std::vector<pid_t> stopped = named(1, "popdist-agent");
+  send(SIGSTOP, stopped);
+  EXPECT_TRUE(waitUntil(
+      [&] {
+        return std::none_of(stopped.begin(), stopped.end(),
+                            [](pid_t pid) { return statOf(pid).value_or(ProcessStat{}).state == 'T'; });
+      },
+      kTimeout));
+  poprun.signal(SIGTERM);
+  EXPECT_EQ(poprun.wait(), 143);
+  EXPECT_EQ(leftOfJobs(), "");
+}
+
 TEST_F(ServiceFaults, TheAgentBehindTheServiceStandsStill) {
   PoprunProcess poprun(waitingJob({"--host-silence", kShortSilence}));
   ASSERT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();
   const auto cause = Clock::now();
-  send(SIGSTOP, jobAgents(1));
+  freezeAgents(1);
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun), lost(1, "nothing was received for 2 s (--host-silence)"));
   // The timeout of the service, which is longer, is not for an agent that does nothing.
@@ -104,8 +138,7 @@ TEST_F(ServiceFaults, AnAgentThatDoesNotEndItsJobIsToldOf) {
   ASSERT_TRUE(tracer.holds());
   poprun.signal(SIGTERM);
   ASSERT_TRUE(poprun.waitFor([&] { return statOf(resisting).value_or(ProcessStat{}).state == 'Z'; }));
-  send(SIGSTOP, named(1, "pop-keeper"));
-  send(SIGSTOP, jobAgents(1));
+  freezeAgents(1);
   EXPECT_EQ(poprun.wait(), 143);
   EXPECT_THAT(said(poprun),
               HasSubstr("host " + hosts.address(1) +

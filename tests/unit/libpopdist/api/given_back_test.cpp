@@ -34,9 +34,9 @@ std::size_t heapTaken() {
 
 /// Every instance makes and drops so many, after some to begin with.
 void expectFlat(GroupShape shape, int times, const std::function<void(Context&, int)>& make) {
-  constexpr int kBefore = 16;
+  constexpr int kWarmUps = 16;
   ThreadGroup(std::move(shape)).run([&](Context& context) {
-    for (int i = 0; i < kBefore; ++i) make(context, i);
+    for (int i = 0; i < kWarmUps; ++i) make(context, i);
     context.fence();
     const std::uint64_t segment = segmentTaken(context);
     const std::size_t heap = heapTaken();

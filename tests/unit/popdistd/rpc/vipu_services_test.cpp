@@ -84,7 +84,7 @@ TEST_F(VipuServicesTest, CarryErrorsWithTheirCodes) {
 TEST_F(VipuServicesTest, KnowUsersByTheirCertificates) {
   serveWithTls();
   EXPECT_EQ(version().error_code(), grpc::StatusCode::UNAVAILABLE);
-  EXPECT_EQ(version(hostPair({"h0"}), "alice").error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(version(hostPair({"h0"}), "alice").error_code(), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_THAT(calls(), IsEmpty());
   EXPECT_FALSE(version(userPair("alice"), "bob").ok());
   EXPECT_TRUE(version(userPair("alice")).ok());
