@@ -24,6 +24,7 @@ JobProcess& JobProcess::operator=(JobProcess&& other) noexcept {
   exit_code_ = other.exit_code_;
   handed_over_ = std::exchange(other.handed_over_, -1);
   cgroup_ = std::exchange(other.cgroup_, {});
+  is_held_ = std::exchange(other.is_held_, false);
   times_stopped_ = other.times_stopped_;
   return *this;
 }
@@ -51,10 +52,11 @@ std::string JobProcess::end() {
 }
 
 void JobProcess::kill() {
-  if (pid() >= 0 || !cgroup_.empty()) clear(nullptr);
+  if (is_held_) clear(nullptr);
 }
 
 void JobProcess::clear(std::function<void()> empty) {
+  is_held_ = false;
   killAndReap();
   program_ = os::HelperProgram();
   stream_.reset();
@@ -79,6 +81,7 @@ Result<JobProcess> startJobProcess(const std::string& user, const std::vector<st
   JobProcess process;
   process.reaper_ = &zombies;
   POP_ASSIGN_OR_RETURN(process.cgroup_, zombies.newCgroup());
+  process.is_held_ = true;
   std::vector<std::string> words{agent, "become", user, std::to_string(::getpid()),
                                  process.cgroup_.empty() ? "-" : process.cgroup_};
   const std::vector<std::string> known = login ? wordsOf(*login) : std::vector<std::string>{user};
