@@ -100,7 +100,7 @@ inline std::vector<AgentReport> sampleReports() {
   reports.emplace_back(StartedReport{4, 712});
   reports.emplace_back(EndedReport{4, {{3, 11, true}, "lost"}, 70000});
   reports.emplace_back(ClosedReport{0});
-  reports.emplace_back(AbortedReport{1, 3, kAnyBytes});
+  reports.emplace_back(AbortedReport{1, 3, "a\nb"});
   reports.emplace_back(FenceReachedReport{FenceId::kInstances, {{"k", kAnyBytes}}, 3});
   reports.emplace_back(StacksReport{{{1, 712, "frames"}, {2, 713, ""}}});
   reports.emplace_back(ValuesReport{
