@@ -28,6 +28,7 @@ class CountedCall final : public grpc::experimental::Interceptor {
       : meter_(std::move(meter)),
         name_(serviceAndMethod(call.method())),
         streams_(call.type() != ServerRpcInfo::Type::UNARY),
+        takes_one_(!streams_ || call.type() == ServerRpcInfo::Type::SERVER_STREAMING),
         begun_(SteadyClock::now()) {
     if (streams_) meter_->began(name_.second);
   }
@@ -51,7 +52,9 @@ class CountedCall final : public grpc::experimental::Interceptor {
   // gRPC answers a message that it cannot parse as if the method were not there, without a word.
   void nameGarbage(InterceptorBatchMethods& step) const {
     const grpc::Status status = step.GetSendStatus();
-    if (status.error_code() != grpc::StatusCode::UNIMPLEMENTED || !status.error_message().empty()) return;
+    if (!takes_one_ || status.error_code() != grpc::StatusCode::UNIMPLEMENTED ||
+        !status.error_message().empty())
+      return;
     step.ModifySendStatus({grpc::StatusCode::INVALID_ARGUMENT, "the message cannot be read: it is not what " +
                                                                    name_.second + " of " + name_.first +
                                                                    " takes, or was damaged"});
@@ -60,6 +63,7 @@ class CountedCall final : public grpc::experimental::Interceptor {
   const std::shared_ptr<RpcMeter> meter_;
   const std::pair<std::string, std::string> name_;
   const bool streams_;
+  const bool takes_one_;  ///< message of the client, which gRPC reads
   const SteadyClock::time_point begun_;
 };
 
