@@ -46,7 +46,7 @@ TEST_F(UnitFile, LeavesThePowerToRunJobsAsTheirUsers) {
 
 // Its keeper stands still, and its agent is stopped over and over: nobody but the service can end them.
 TEST_F(UnitFile, LeavesThePowerToEndWhatTheyRun) {
-  PoprunProcess poprun(jobOf("alice", {"-n", "2", "--host-silence", kShortSilence}, {"wait"}));
+  PoprunProcess poprun(jobOf("alice", {"-n", "2", "--host-silence", "60"}, {"wait"}));
   ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
   send(SIGSTOP, named(1, "pop-keeper"));
   const bool ended = waitUntil(
