@@ -123,9 +123,10 @@ Stragglers& stragglers() {
 
 Result<HelperProgram> HelperProgram::start(const std::vector<std::string>& command,
                                            const std::array<int, 3>& stdio, Leads leads, AfterUs after_us) {
-  const std::scoped_lock lock(started().mutex);
+  std::unique_lock lock(started().mutex);
   POP_ASSIGN_OR_RETURN(const pid_t pid, launch(command, stdio, leads, after_us));
   started().pids.insert(pid);
+  lock.unlock();  // the end of a HelperProgram reaps others
   return HelperProgram(pid);
 }
 
