@@ -15,12 +15,12 @@
 //   wait-in CALL MS          all say "ready …"; in CALL (sum, fence, put-fence, async, outfeed) of MS, they
 //                            wait for instance 1, which comes after SIGUSR1
 //   different-calls INDEX    INDEX is in a fence, the others create a communicator
-//   different-communicators INDEX
-//                            INDEX asks for that of instance 0, the others for that of 0 and 1
+//   different-communicators INDEX  which asks for that of instance 0, the others for that of 0 and 1
 //   second-process           the program starts itself again, as "connect"
 //   forked-child             a forked child tries to use the context of its parent
 //   report                   each reports its number, waits for SIGUSR1, and reports once more
 //   connect [INDEX]          all connect, or INDEX alone
+//   train STRATEGY HOW       a training that fails on instance 1: popdist_child_train.h
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,6 +41,7 @@
 #include "tests/testing/popdist_child_async.h"
 #include "tests/testing/popdist_child_fences.h"
 #include "tests/testing/popdist_child_report.h"
+#include "tests/testing/popdist_child_train.h"
 
 namespace {
 
@@ -384,6 +385,7 @@ int main(int argc, char** argv) {
       {"forked-child", forkedChild},
       {"report", [](const Arguments&) { return popdist::testing::report(context()); }},
       {"connect", connect},
+      {"train", [](const Arguments& given) { return popdist::testing::train(context(), given); }},
   };
   const auto command = commands.find(argc > 1 ? argv[1] : "");
   if (command == commands.end()) {
