@@ -32,7 +32,7 @@ Status checkWithoutTls(const DaemonOptions& options) {
   return {};
 }
 
-// The certificate is shown to etcd by strangers, so it has to be one for clients.
+// The certificate is shown to etcd by a forbidden client, so it has to be one for clients.
 Result<tls::TlsFiles> hostTlsOf(const DaemonOptions& options) {
   Result<tls::TlsFiles> files = tls::loadHostTlsForJoining(options.tls_directory);
   return files.ok() ? std::move(files) : because("--tls", files.status());
@@ -61,22 +61,22 @@ Result<std::unique_ptr<EtcdClient>> etcdClientOf(const DaemonOptions& options) {
   return std::make_unique<EtcdClient>(std::move(servers));
 }
 
-Result<std::vector<Stranger>> strangersOf(const DaemonOptions& options) {
-  std::vector<Stranger> strangers;
-  if (options.etcd.tls_directory.empty()) return strangers;
-  strangers.push_back({.who = "a client without a certificate"});
-  if (options.tls_directory.empty()) return strangers;
+Result<std::vector<ForbiddenClient>> forbiddenClientsOf(const DaemonOptions& options) {
+  std::vector<ForbiddenClient> forbidden;
+  if (options.etcd.tls_directory.empty()) return forbidden;
+  forbidden.push_back({.who = "a client without a certificate"});
+  if (options.tls_directory.empty()) return forbidden;
   POP_ASSIGN_OR_RETURN(tls::TlsFiles host, hostTlsOf(options));
-  strangers.push_back({"a host's certificate of --tls",
+  forbidden.push_back({"a host's certificate of --tls",
                        tls::KeyPair{std::move(host.certificate_pem), std::move(host.key_pem)}});
   const std::string issuer = options.tls_directory + "/issuer";
-  if (::access((issuer + ".pem").c_str(), F_OK) != 0) return strangers;
+  if (::access((issuer + ".pem").c_str(), F_OK) != 0) return forbidden;
   POP_ASSIGN_OR_RETURN(tls::TlsFiles files,
                        tls::loadTls({options.tls_directory + "/ca.pem", issuer + ".pem", issuer + "-key.pem"},
                                     tls::TlsRole::kAuthority, std::time(nullptr)));
-  strangers.push_back({"the issuer of jobs' certificates",
+  forbidden.push_back({"the issuer of jobs' certificates",
                        tls::KeyPair{std::move(files.certificate_pem), std::move(files.key_pem)}});
-  return strangers;
+  return forbidden;
 }
 
 }  // namespace pop::popdistd

@@ -8,7 +8,7 @@
 #include "common/base/status.h"
 #include "popdistd/daemon.h"
 #include "popdistd/etcd/etcd_client.h"
-#include "popdistd/etcd/strangers.h"
+#include "popdistd/etcd/forbidden_clients.h"
 
 namespace pop::popdistd {
 
@@ -17,6 +17,6 @@ namespace pop::popdistd {
 Result<std::unique_ptr<EtcdClient>> etcdClientOf(const DaemonOptions& options);
 
 /// None: etcd has no TLS.
-Result<std::vector<Stranger>> strangersOf(const DaemonOptions& options);
+Result<std::vector<ForbiddenClient>> forbiddenClientsOf(const DaemonOptions& options);
 
 }  // namespace pop::popdistd

@@ -55,8 +55,8 @@ v1::LeaderRecord recordOf(const DaemonOptions& options) {
 
 class Follower {
  public:
-  Follower(const DaemonOptions& options, StrangerWatch& strangers)
-      : options_(options), strangers_(strangers) {}
+  Follower(const DaemonOptions& options, ForbiddenClientWatch& forbidden)
+      : options_(options), forbidden_(forbidden) {}
 
   Status start() {
     POP_ASSIGN_OR_RETURN(std::optional<tls::TlsFiles> files, certificatesOf(options_));
@@ -82,7 +82,7 @@ class Follower {
          .prefix = options_.etcd.prefix,
          .self = recordOf(options_),
          .lost = endAtOnce,
-         .may_take = [this] { return strangers_.look(); }},
+         .may_take = [this] { return forbidden_.look(); }},
         {.leader = [this, &etcd](const auto& leader,
                                  const Status& problem) { follow(leader, problem, etcd); },
          .leads =
@@ -159,7 +159,7 @@ class Follower {
 
   os::EpollLoop loop_;
   const DaemonOptions& options_;
-  StrangerWatch& strangers_;
+  ForbiddenClientWatch& forbidden_;
   std::optional<v1::LeaderRecord> leader_;
   std::string reason_ = "no popdistd leads yet; try again";
   std::unique_ptr<NoLeaderServer> no_leader_;
@@ -181,13 +181,13 @@ Result<std::optional<Lead>> waitToLead(const DaemonOptions& options) {
   POP_ASSIGN_OR_RETURN(sys::Fd lock, takeStateDirectory(options.state_directory));
   Lead lead;
   POP_ASSIGN_OR_RETURN(lead.etcd, etcdClientOf(options));
-  POP_ASSIGN_OR_RETURN(std::vector<Stranger> strangers, strangersOf(options));
-  lead.strangers = std::make_unique<StrangerWatch>(*lead.etcd, std::move(strangers), endAtOnce);
+  POP_ASSIGN_OR_RETURN(std::vector<ForbiddenClient> forbidden, forbiddenClientsOf(options));
+  lead.forbidden = std::make_unique<ForbiddenClientWatch>(*lead.etcd, std::move(forbidden), endAtOnce);
   // One that is not there is tried again before this process leads.
-  if (const Status refuses = lead.strangers->look(); refuses.code() == Code::kFailedPrecondition)
+  if (const Status refuses = lead.forbidden->look(); refuses.code() == Code::kFailedPrecondition)
     return refuses;
   {
-    Follower follower(options, *lead.strangers);
+    Follower follower(options, *lead.forbidden);
     POP_RETURN_IF_ERROR(follower.start());
     lead.leadership = follower.run(*lead.etcd);
   }

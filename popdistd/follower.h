@@ -9,8 +9,8 @@
 #include "common/sys/fd.h"
 #include "popdistd/daemon.h"
 #include "popdistd/etcd/etcd_client.h"
+#include "popdistd/leader/forbidden_client_watch.h"
 #include "popdistd/leader/leadership.h"
-#include "popdistd/leader/stranger_watch.h"
 #include "popdistd/store/sqlite_store.h"
 
 namespace pop::popdistd {
@@ -18,7 +18,7 @@ namespace pop::popdistd {
 /// What a leader has. The store goes first.
 struct Lead {
   std::unique_ptr<EtcdClient> etcd;
-  std::unique_ptr<StrangerWatch> strangers;
+  std::unique_ptr<ForbiddenClientWatch> forbidden;
   std::unique_ptr<Leadership> leadership;
   std::unique_ptr<SqliteStore> store;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "popdistd/leader/stranger_watch.h"
+#include "popdistd/leader/forbidden_client_watch.h"
 
 #include <utility>
 
@@ -10,15 +10,15 @@ constexpr std::chrono::milliseconds kTryTimeout{2000};
 
 }  // namespace
 
-StrangerWatch::StrangerWatch(EtcdClient& etcd, std::vector<Stranger> strangers, LetsIn lets_in,
-                             std::chrono::milliseconds every)
+ForbiddenClientWatch::ForbiddenClientWatch(EtcdClient& etcd, std::vector<ForbiddenClient> forbidden,
+                                           LetsIn lets_in, std::chrono::milliseconds every)
     : etcd_(etcd),
-      strangers_(std::move(strangers)),
+      forbidden_(std::move(forbidden)),
       lets_in_(std::move(lets_in)),
       every_(every),
       thread_([this] { run(); }) {}
 
-StrangerWatch::~StrangerWatch() {
+ForbiddenClientWatch::~ForbiddenClientWatch() {
   {
     const std::scoped_lock lock(mutex_);
     is_ending_ = true;
@@ -27,7 +27,7 @@ StrangerWatch::~StrangerWatch() {
   thread_.join();
 }
 
-Status StrangerWatch::look() {
+Status ForbiddenClientWatch::look() {
   {
     const std::scoped_lock lock(mutex_);
     if (refused_ && Clock::now() - *refused_ < 2 * every_) return {};
@@ -35,15 +35,15 @@ Status StrangerWatch::look() {
   return tryAll();
 }
 
-Status StrangerWatch::tryAll() {
+Status ForbiddenClientWatch::tryAll() {
   const Clock::time_point begun = Clock::now();
-  Status refuses = checkRefuses(etcd_, strangers_, begun + kTryTimeout);
+  Status refuses = checkRefuses(etcd_, forbidden_, begun + kTryTimeout);
   const std::scoped_lock lock(mutex_);
   if (refuses.ok()) refused_ = begun;
   return refuses;
 }
 
-void StrangerWatch::run() {
+void ForbiddenClientWatch::run() {
   std::unique_lock lock(mutex_);
   while (!wakes_.wait_for(lock, every_, [this] { return is_ending_; })) {
     lock.unlock();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "popdistd/etcd/strangers.h"
+#include "popdistd/etcd/forbidden_clients.h"
 
 #include <chrono>
 #include <memory>
@@ -51,16 +51,17 @@ Result<std::set<std::string>> addressesOf(EtcdClient& etcd, Clock::time_point de
 
 }  // namespace
 
-Status checkRefuses(EtcdClient& etcd, const std::vector<Stranger>& strangers, Clock::time_point deadline) {
+Status checkRefuses(EtcdClient& etcd, const std::vector<ForbiddenClient>& forbidden,
+                    Clock::time_point deadline) {
   POP_ASSIGN_OR_RETURN(const std::set<std::string> addresses, addressesOf(etcd, deadline));
   for (const std::string& address : addresses) {
     POP_ASSIGN_OR_RETURN(const os::Place place, os::parsePlace("etcd's member", address));
-    for (const Stranger& stranger : strangers) {
+    for (const ForbiddenClient& each : forbidden) {
       sys::Fd socket = connectedTo(place);
       if (!socket.valid()) break;
-      if (tls::isAnswered(std::move(socket), stranger.shows, kEachStep))
+      if (tls::isAnswered(std::move(socket), each.shows, kEachStep))
         return failedPrecondition(
-            "etcd at " + address + " lets in " + stranger.who +
+            "etcd at " + address + " lets in " + each.who +
             ", with which whoever has one may do all that popdistd may: give etcd certificates of an "
             "authority "
             "of its own (popdist-agent init-tls --etcd), --client-cert-auth and --peer-client-cert-auth");

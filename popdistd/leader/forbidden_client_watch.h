@@ -10,22 +10,22 @@
 #include <thread>
 #include <vector>
 
-#include "popdistd/etcd/strangers.h"
+#include "popdistd/etcd/forbidden_clients.h"
 
 namespace pop::popdistd {
 
-class StrangerWatch {
+class ForbiddenClientWatch {
  public:
   using LetsIn = std::function<void(const Status& why)>;
 
   /// `etcd` outlives it. `lets_in` is called once, from a thread of its own.
-  StrangerWatch(EtcdClient& etcd, std::vector<Stranger> strangers, LetsIn lets_in,
-                std::chrono::milliseconds every = std::chrono::minutes(1));
-  ~StrangerWatch();
-  StrangerWatch(const StrangerWatch&) = delete;
-  StrangerWatch& operator=(const StrangerWatch&) = delete;
+  ForbiddenClientWatch(EtcdClient& etcd, std::vector<ForbiddenClient> forbidden, LetsIn lets_in,
+                       std::chrono::milliseconds every = std::chrono::minutes(1));
+  ~ForbiddenClientWatch();
+  ForbiddenClientWatch(const ForbiddenClientWatch&) = delete;
+  ForbiddenClientWatch& operator=(const ForbiddenClientWatch&) = delete;
 
-  /// Ok: it refused all strangers not long ago, or does now. From any thread. As checkRefuses().
+  /// Ok: it refused all forbidden clients not long ago, or does now. From any thread. As checkRefuses().
   Status look();
 
  private:
@@ -33,7 +33,7 @@ class StrangerWatch {
   Status tryAll();
 
   EtcdClient& etcd_;
-  const std::vector<Stranger> strangers_;
+  const std::vector<ForbiddenClient> forbidden_;
   const LetsIn lets_in_;
   const std::chrono::milliseconds every_;
   std::mutex mutex_;

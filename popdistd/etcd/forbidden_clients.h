@@ -15,14 +15,15 @@
 namespace pop::popdistd {
 
 /// Whom etcd has to refuse.
-struct Stranger {
+struct ForbiddenClient {
   std::string who;                      ///< "a host's certificate of --tls"
   std::optional<tls::KeyPair> shows{};  ///< missing: no certificate
 };
 
-/// Tries all addresses of all members, those for clients and those for other members, as each of `strangers`.
+/// Tries all addresses of all members, those for clients and those for other members, as each of `forbidden`.
 /// kFailedPrecondition: one is let in, or an address has no TLS. kUnavailable: etcd does not say where its
 /// members are. A member that does not answer is passed over.
-Status checkRefuses(EtcdClient& etcd, const std::vector<Stranger>& strangers, Clock::time_point deadline);
+Status checkRefuses(EtcdClient& etcd, const std::vector<ForbiddenClient>& forbidden,
+                    Clock::time_point deadline);
 
 }  // namespace pop::popdistd

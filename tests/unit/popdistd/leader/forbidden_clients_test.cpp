@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A real etcd as the guide sets it up, attacked with each kind of certificate that a cluster has.
-#include "popdistd/etcd/strangers.h"
+#include "popdistd/etcd/forbidden_clients.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 #include "common/tls/certificates.h"
 #include "common/tls/tls_try.h"
-#include "popdistd/leader/stranger_watch.h"
+#include "popdistd/leader/forbidden_client_watch.h"
 #include "tests/testing/etcd_server.h"
 #include "tests/testing/temp_dir.h"
 
@@ -28,9 +28,9 @@ Clock::time_point soon() {
   return Clock::now() + seconds(10);
 }
 
-class StrangersTest : public ::testing::Test {
+class ForbiddenClientsTest : public ::testing::Test {
  protected:
-  StrangersTest() {
+  ForbiddenClientsTest() {
     write("ca.pem", etcds_.certificate_pem);
     write("users.pem", users_.certificate_pem);
     write("both.pem", etcds_.certificate_pem + users_.certificate_pem);
@@ -69,13 +69,13 @@ class StrangersTest : public ::testing::Test {
     job.certificate_pem += issuer_.certificate_pem;
     return job;
   }
-  std::vector<Stranger> strangers() const {
+  std::vector<ForbiddenClient> forbidden() const {
     return {
         {.who = "a client without a certificate"}, {"a host's", hostOf(users_)}, {"the issuer's", issuer_}};
   }
-  Status refusesStrangers(const testing::EtcdServer& server) const {
+  Status refusesForbiddenClients(const testing::EtcdServer& server) const {
     EtcdClient client = clientWith(server.address(), popdistd_);
-    return checkRefuses(client, strangers(), soon());
+    return checkRefuses(client, forbidden(), soon());
   }
 
   const testing::TempDir directory_;
@@ -85,7 +85,7 @@ class StrangersTest : public ::testing::Test {
   const tls::KeyPair popdistd_ = hostOf(etcds_);
 };
 
-TEST_F(StrangersTest, NobodysCertificateReadsEtcdButPopdistds) {
+TEST_F(ForbiddenClientsTest, NobodysCertificateReadsEtcdButPopdistds) {
   const testing::EtcdServer server(0, tls());
   EXPECT_TRUE(readsBy(server.address(), popdistd_).ok());
   EXPECT_TRUE(isAnsweredAt(server.peerAddress(), popdistd_)) << "else a refusal there means nothing";
@@ -95,13 +95,13 @@ TEST_F(StrangersTest, NobodysCertificateReadsEtcdButPopdistds) {
     EXPECT_EQ(readsBy(server.address(), pair).code(), Code::kUnavailable);
     EXPECT_FALSE(isAnsweredAt(server.peerAddress(), pair));
   }
-  EXPECT_TRUE(refusesStrangers(server).ok()) << refusesStrangers(server).message();
+  EXPECT_TRUE(refusesForbiddenClients(server).ok()) << refusesForbiddenClients(server).message();
 }
 
-TEST_F(StrangersTest, AnEtcdThatLetsThemInIsFoundOut) {
+TEST_F(ForbiddenClientsTest, AnEtcdThatLetsThemInIsFoundOut) {
   const auto found = [this](const testing::EtcdTls& wrong, const std::string& who) {
     const testing::EtcdServer server(0, wrong);
-    const Status refuses = refusesStrangers(server);
+    const Status refuses = refusesForbiddenClients(server);
     EXPECT_EQ(refuses.code(), Code::kFailedPrecondition);
     EXPECT_THAT(refuses.message(), HasSubstr(who));
   };
@@ -114,12 +114,12 @@ TEST_F(StrangersTest, AnEtcdThatLetsThemInIsFoundOut) {
   found(open_to_peers, "http://127.0.0.1");
 }
 
-TEST_F(StrangersTest, AnEtcdThatBeginsToLetThemInEndsPopdistd) {
+TEST_F(ForbiddenClientsTest, AnEtcdThatBeginsToLetThemInEndsPopdistd) {
   testing::EtcdServer server(0, tls());
   EtcdClient client = clientWith(server.address(), popdistd_);
   std::promise<Status> lets_in;
-  StrangerWatch watch(
-      client, strangers(), [&](const Status& why) { lets_in.set_value(why); }, milliseconds(50));
+  ForbiddenClientWatch watch(
+      client, forbidden(), [&](const Status& why) { lets_in.set_value(why); }, milliseconds(50));
   EXPECT_TRUE(watch.look().ok());
   server.kill();
   server.setTls(tls("both.pem"));
@@ -130,9 +130,9 @@ TEST_F(StrangersTest, AnEtcdThatBeginsToLetThemInEndsPopdistd) {
 }
 
 // Whether it does is not known: nobody leads by it.
-TEST_F(StrangersTest, AnEtcdThatIsNotThereHasRefusedNobody) {
+TEST_F(ForbiddenClientsTest, AnEtcdThatIsNotThereHasRefusedNobody) {
   EtcdClient none = clientWith("127.0.0.1:1", popdistd_);
-  EXPECT_EQ(checkRefuses(none, strangers(), Clock::now() + milliseconds(200)).code(), Code::kUnavailable);
+  EXPECT_EQ(checkRefuses(none, forbidden(), Clock::now() + milliseconds(200)).code(), Code::kUnavailable);
 }
 
 }  // namespace
