@@ -38,6 +38,9 @@ std::uint64_t loadWord(const std::byte* from) {
 #if defined(__x86_64__)
 // The instruction begins one word a cycle and takes three: three lanes side by side.
 constexpr std::size_t kLaneBytes = 256;
+// So many blocks before they are copied, cache lines are fetched: the loop would wait for each of them.
+constexpr std::size_t kAheadBytes = 4 * 3 * kLaneBytes;
+constexpr std::size_t kCacheLineBytes = 64;
 using Shift = std::array<Table, 4>;
 
 /// What kLaneBytes zero bytes make of each byte of a checksum's state; those of all four are added.
@@ -62,29 +65,53 @@ std::uint64_t shifted(std::uint64_t state) {
   return result;
 }
 
-__attribute__((target("sse4.2"))) std::uint64_t addWord(std::uint64_t state, const std::byte* from) {
+/// Adds the word `at` bytes behind `from`, which goes to the same place behind `to`, too, if `copies`.
+template <bool copies>
+__attribute__((target("sse4.2"))) std::uint64_t addWord(std::uint64_t state, const std::byte* from,
+                                                        std::byte* to, std::size_t at) {
   std::uint64_t word = 0;
-  std::memcpy(&word, from, sizeof word);
+  std::memcpy(&word, from + at, sizeof word);
+  if constexpr (copies) std::memcpy(to + at, &word, sizeof word);
   return _mm_crc32_u64(state, word);
 }
 
+template <bool copies>
 __attribute__((target("sse4.2"))) std::uint32_t crc32cByInstruction(std::span<const std::byte> bytes,
-                                                                    std::uint32_t before) {
+                                                                    std::uint32_t before, std::byte* to) {
+  const auto next = [&](std::size_t count) {
+    bytes = bytes.subspan(count);
+    if constexpr (copies) to += count;
+  };
   std::uint64_t crc = ~before;
-  for (; bytes.size() >= 3 * kLaneBytes; bytes = bytes.subspan(3 * kLaneBytes)) {
+  for (; bytes.size() >= 3 * kLaneBytes; next(3 * kLaneBytes)) {
     std::uint64_t second = 0;
     std::uint64_t third = 0;
-    for (const std::byte* at = bytes.data(); at != bytes.data() + kLaneBytes; at += 8) {
-      crc = addWord(crc, at);
-      second = addWord(second, at + kLaneBytes);
-      third = addWord(third, at + 2 * kLaneBytes);
+    const std::byte* from = bytes.data();
+    if constexpr (copies) {
+      if (bytes.size() > kAheadBytes)
+        for (std::size_t at = 0; at != 3 * kLaneBytes; at += kCacheLineBytes)
+          __builtin_prefetch(from + kAheadBytes + at);
+    }
+    for (std::size_t at = 0; at != kLaneBytes; at += 8) {
+      crc = addWord<copies>(crc, from, to, at);
+      second = addWord<copies>(second, from, to, kLaneBytes + at);
+      third = addWord<copies>(third, from, to, 2 * kLaneBytes + at);
     }
     crc = shifted(shifted(crc) ^ second) ^ third;
   }
-  for (; bytes.size() >= 8; bytes = bytes.subspan(8)) crc = addWord(crc, bytes.data());
+  for (; bytes.size() >= 8; next(8)) crc = addWord<copies>(crc, bytes.data(), to, 0);
   auto rest = static_cast<std::uint32_t>(crc);
-  for (const std::byte byte : bytes) rest = _mm_crc32_u8(rest, std::to_integer<unsigned char>(byte));
+  for (; !bytes.empty(); next(1)) {
+    const std::byte byte = bytes.front();
+    if constexpr (copies) *to = byte;
+    rest = _mm_crc32_u8(rest, std::to_integer<unsigned char>(byte));
+  }
   return ~rest;
+}
+
+bool hasInstruction() {
+  static const bool has = __builtin_cpu_supports("sse4.2") != 0;
+  return has;
 }
 #endif
 
@@ -104,10 +131,17 @@ std::uint32_t crc32cByTables(std::span<const std::byte> bytes, std::uint32_t bef
 
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before) {
 #if defined(__x86_64__)
-  static const bool has_instruction = __builtin_cpu_supports("sse4.2") != 0;
-  if (has_instruction) return crc32cByInstruction(bytes, before);
+  if (hasInstruction()) return crc32cByInstruction<false>(bytes, before, nullptr);
 #endif
   return crc32cByTables(bytes, before);
+}
+
+std::uint32_t copyWithCrc32c(std::byte* to, std::span<const std::byte> bytes, std::uint32_t before) {
+#if defined(__x86_64__)
+  if (hasInstruction()) return crc32cByInstruction<true>(bytes, before, to);
+#endif
+  std::memcpy(to, bytes.data(), bytes.size());
+  return crc32cByTables({to, bytes.size()}, before);
 }
 
 }  // namespace pop

@@ -12,6 +12,11 @@ namespace pop {
 /// and more), else tables.
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before = 0);
 
+/// The same of the bytes that it copies to `to`, which overlaps none of them. Each is read once, so that what
+/// another process writes meanwhile is not in one without the other. Costs about
+/// 1.2 times the copy out of memory.
+std::uint32_t copyWithCrc32c(std::byte* to, std::span<const std::byte> bytes, std::uint32_t before = 0);
+
 /// By tables, on any CPU: for tests.
 std::uint32_t crc32cByTables(std::span<const std::byte> bytes, std::uint32_t before = 0);
 

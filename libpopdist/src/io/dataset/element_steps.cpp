@@ -73,6 +73,7 @@ class Batched final : public Step {
     std::copy_n(row, element_.tensors(), part.begin());
     for (std::size_t filled = 0; filled < rows_; ++filled) {
       if (pass.isCancelled()) return false;
+      if (filled + 1 < rows_) below().willRead(pass, index * rows_ + filled + 1);
       if (!below().read(pass, index * rows_ + filled, part.data())) {
         if (!pads_ || filled == 0 || pass.isCancelled()) return false;
         pad(part, rows_ - filled);

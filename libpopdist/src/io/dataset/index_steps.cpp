@@ -27,6 +27,10 @@ class Shuffled final : public Step {
     return below().read(pass, order_.at(index, Permutation::keyOf(seed_, pass.epoch)), row);
   }
 
+  void willRead(const Pass& pass, std::uint64_t index) const override {
+    if (index < elements_) below().willRead(pass, order_.at(index, Permutation::keyOf(seed_, pass.epoch)));
+  }
+
   std::string ownDescription() const override { return ".shuffle(" + std::to_string(seed_) + ')'; }
 
  private:
@@ -48,6 +52,10 @@ class EveryOf final : public Step {
 
   bool read(const Pass& pass, std::uint64_t index, Row row) const override {
     return below().read(pass, index * count_ + first_, row);
+  }
+
+  void willRead(const Pass& pass, std::uint64_t index) const override {
+    below().willRead(pass, index * count_ + first_);
   }
 
   std::string part() const override {
@@ -92,6 +100,10 @@ class RangeOf final : public Step {
     if (is_beyond_counting || !below().read(pass, index + skipped_, row)) return false;
     if (index + 1 == elements_) has_all_ = true;
     return true;
+  }
+
+  void willRead(const Pass& pass, std::uint64_t index) const override {
+    if (index < elements_) below().willRead(pass, index + skipped_);
   }
 
   void finish(const Pass& pass) const override {

@@ -80,6 +80,10 @@ class Node {
   /// the user throw.
   virtual bool read(const Pass& pass, std::uint64_t index, Row row) const = 0;
 
+  /// Element `index` will be read soon, if there is one: a source may have its memory fetched meanwhile. Has
+  /// no other effect.
+  virtual void willRead(const Pass& /*pass*/, std::uint64_t /*index*/) const {}
+
   /// The pass is over: a sequence looks whether it has as many elements as the passes before, though steps
   /// above may have left out its last ones. Throws where it has not.
   virtual void finish(const Pass& /*pass*/) const {}

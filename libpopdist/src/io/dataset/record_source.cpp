@@ -22,6 +22,10 @@ class Records final : public AddressedSource {
     return true;
   }
 
+  void willRead(const Pass&, std::uint64_t index) const override {
+    if (has(index)) file_.prefetch(index);
+  }
+
   std::string description() const override { return "records(" + describeFiles({file_.state()}) + ')'; }
 
  private:

@@ -54,8 +54,12 @@ class RecordChecksums {
 
   /// Of record `index`, whose tensors are at `row`.
   std::uint32_t of(std::uint64_t index, const std::byte* const* row) const;
+  /// The same while it copies them there out of `record`, where they follow each other.
+  std::uint32_t copy(std::uint64_t index, const std::byte* record, std::byte* const* row) const;
 
  private:
+  std::uint32_t beginOf(std::uint64_t index) const;
+
   std::uint32_t before_ = 0;
   std::vector<std::size_t> bytes_;  // of each tensor
 };
@@ -73,6 +77,8 @@ class RecordFile {
   const FileState& state() const { return file_.state(); }
   /// All tensors of element `index` (< elements), one after the other.
   const std::byte* record(std::uint64_t index) const { return records_ + index * stored_bytes_; }
+  /// Begins to fetch them into the CPU's cache, without a wait; of large records only where the copy begins.
+  void prefetch(std::uint64_t index) const;
   /// Copies them to `row`. kDataLoss: they have another checksum, or are not there any more.
   pop::Status copy(std::uint64_t index, std::byte* const* row) const;
 

@@ -90,9 +90,21 @@ RecordChecksums::RecordChecksums(const RecordsHeader& header) {
 }
 
 std::uint32_t RecordChecksums::of(std::uint64_t index, const std::byte* const* row) const {
-  std::uint32_t sum = before_ ^ static_cast<std::uint32_t>(index * 0x9e3779b97f4a7c15U >> 32U);
+  std::uint32_t sum = beginOf(index);
   for (std::size_t i = 0; i < bytes_.size(); ++i) sum = pop::crc32c({row[i], bytes_[i]}, sum);
   return sum;
+}
+
+std::uint32_t RecordChecksums::copy(std::uint64_t index, const std::byte* record,
+                                    std::byte* const* row) const {
+  std::uint32_t sum = beginOf(index);
+  for (std::size_t i = 0; i < bytes_.size(); record += bytes_[i++])
+    sum = pop::copyWithCrc32c(row[i], {record, bytes_[i]}, sum);
+  return sum;
+}
+
+std::uint32_t RecordChecksums::beginOf(std::uint64_t index) const {
+  return before_ ^ static_cast<std::uint32_t>(index * 0x9e3779b97f4a7c15U >> 32U);
 }
 
 pop::Result<std::string> textOf(const RecordsHeader& header) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,15 +24,32 @@ TEST(Crc32c, IsThatOfTheStandards) {
   EXPECT_EQ(crc32c({}), 0U);
 }
 
-TEST(Crc32c, InstructionAndTablesAgreeOnEveryLengthAndAlignment) {
-  SplitMix64 random(1);
-  std::vector<std::byte> bytes(300);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.below(256));
+class Crc32cOfRandomBytes : public ::testing::Test {
+ protected:
+  Crc32cOfRandomBytes() {
+    SplitMix64 random(1);
+    for (std::byte& byte : bytes_) byte = static_cast<std::byte>(random.below(256));
+  }
+
+  std::vector<std::byte> bytes_ = std::vector<std::byte>(2000);
+};
+
+TEST_F(Crc32cOfRandomBytes, InstructionAndTablesAgreeOnEveryLengthAndAlignment) {
   for (std::size_t from = 0; from < 9; ++from) {
-    for (std::size_t length = 0; from + length < 100; ++length) {
-      const auto part = std::span(bytes).subspan(from, length);
+    for (std::size_t length = 0; from + length < bytes_.size(); ++length) {
+      const auto part = std::span(bytes_).subspan(from, length);
       ASSERT_EQ(crc32c(part), crc32cByTables(part)) << from << ' ' << length;
     }
+  }
+}
+
+TEST_F(Crc32cOfRandomBytes, ACopyIsWholeAndHasTheSameChecksum) {
+  for (std::size_t length = 0; length < bytes_.size() - 3; ++length) {
+    const auto part = std::span(bytes_).subspan(length % 3, length);
+    std::vector<std::byte> copy(length + 1, std::byte{0x5a});
+    ASSERT_EQ(copyWithCrc32c(copy.data(), part, 7), crc32cByTables(part, 7)) << length;
+    ASSERT_TRUE(std::equal(part.begin(), part.end(), copy.begin())) << length;
+    ASSERT_EQ(copy.back(), std::byte{0x5a}) << length;
   }
 }
 
