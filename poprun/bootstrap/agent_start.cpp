@@ -56,7 +56,7 @@ constexpr std::string_view kClosed =
 // After PATH, where our own is, as on hosts that are all installed alike; neither where others could exchange
 // it. A copy is summed whenever it is started, not only when it is made: a crash of the host can leave it
 // empty or cut under its final name. That costs 12 ms, and makes it needless to wait for the disk when it is
-// made.
+// made. One that somebody else owns, from when the directory was open to others, is made anew.
 constexpr std::string_view kFound =
     "right() { set -- $(sha256sum <\"$1\"); [ \"$1\" = \"$s\" ]; }; "
     "a=\"$(command -v popdist-agent)\"; if [ -z \"$a\" ]; then :; elif closed \"$a\"; then "
@@ -66,7 +66,7 @@ constexpr std::string_view kFound =
     "say \"wanted $(uname -m)\"; read -r h s n || exit 1; "
     "d=\"${XDG_CACHE_HOME:-$HOME/.cache}/poprun\"; "
     "own() { w=; chmod go-w \"$d\" 2>/dev/null; closed \"$d\" && d=\"$p\" && a=\"$d/popdist-agent-$h\"; }; "
-    "own && [ -x \"$a\" ] && right \"$a\" && run \"$a\"; "
+    "own && [ -x \"$a\" ] && closed \"$a\" && right \"$p\" && run \"$p\"; "
     "t=; drop() { [ -z \"$t\" ] || rm -f \"$t\"; }; trap drop 0; trap \"exit 1\" 1 2 13 15; "
     "fail() { drop; say \"failed $*\"; exit 1; }; "
     "e=\"$(mkdir -p \"$d\" 2>&1)\" || fail \"$e\"; "

@@ -196,6 +196,26 @@ TEST_F(AgentCopy, OneThatOtherUsersCouldExchangeIsNotEvenAskedForItsVersion) {
   for (const std::string& how : open) EXPECT_EQ(outcome(how, in_path), "the copy") << how;
 }
 
+// Put there by another user while the directory was open to others: the right bytes, which it could exchange.
+TEST_F(AgentCopy, ThatAnotherUserOwnsIsMadeAnew) {
+  Bootstrap first(hosts, {"h0"}, {}, agent);
+  first.waitForAll();
+  ASSERT_TRUE(first.reached.contains(0)) << first.problems();
+  EXPECT_EQ(echo(first.reached.at(0).stream.get(), "hello"), "hello");
+  const std::string copy = "~root/.cache/poprun/" + filesIn(0, "/.cache/poprun").at(0);
+  for (const std::string& how :
+       {"chown nobody " + copy, "chmod 777 " + copy,
+        "cp " + copy + " /tmp/theirs; chown nobody /tmp/theirs; ln -sf /tmp/theirs " + copy}) {
+    ASSERT_EQ(hosts.run(0, how).exit_code, 0) << how;
+    Bootstrap again(hosts, {"h0"}, {}, agent);
+    again.waitForAll();
+    ASSERT_TRUE(again.reached.contains(0)) << how << ": " << again.problems();
+    EXPECT_THAT(again.phases[0], Contains(kCopying)) << how;
+    EXPECT_EQ(echo(again.reached.at(0).stream.get(), "hello"), "hello");
+    EXPECT_EQ(hosts.run(0, "stat -c '%F %U %a' " + copy).text, "regular file root 700\n") << how;
+  }
+}
+
 TEST_F(AgentCopy, ADirectoryForCopiesThatOtherUsersCouldChangeIsNamed) {
   std::ofstream(hosts.home(0) + "/.bashrc") << "export XDG_CACHE_HOME=/opt/cache\n";
   const auto prepared = [&](const std::string& how) {
