@@ -149,7 +149,9 @@ int showJob(ControllerClient& client, const v1::JobInfo& job, const model::JobSp
     return std::make_unique<runner::AttachedController>(
         loop, to.sink, std::move(feed),
         runner::Attachment{.name = name,
-                           .ways_back = "popctl attach job " + name + ", popctl cancel job " + name,
+                           .ways_back = job.state() == v1::JOB_ENDED
+                                            ? ""
+                                            : "popctl attach job " + name + ", popctl cancel job " + name,
                            .controls = showing.controls,
                            .exits_as_job = showing.exits_as_job},
         to.say);

@@ -125,7 +125,9 @@ void AttachedController::stop(int user_signal) {
     return waitForAnswer();
   }
   if (over_) return;
-  say_("poprun: detached from job " + attachment_.name + ", which goes on (" + attachment_.ways_back + ")\n");
+  const std::string state =
+      attachment_.ways_back.empty() ? "has ended" : "goes on (" + attachment_.ways_back + ')';
+  say_("poprun: detached from job " + attachment_.name + ", which " + state + '\n');
   end({.exit_code = 0});
 }
 

@@ -18,7 +18,7 @@ namespace pop::runner {
 
 struct Attachment {
   std::string name;          ///< of the job, for people: its number
-  std::string ways_back;     ///< to a job that goes on: "--attach 7, --cancel 7"
+  std::string ways_back;     ///< to a job that goes on: "--attach 7, --cancel 7"; empty: it has ended
   bool controls = false;     ///< SIGINT, SIGTERM and SIGTSTP reach the job; else they end the attachment
   bool exits_as_job = true;  ///< else with 0, also when the job has failed or is lost
 };

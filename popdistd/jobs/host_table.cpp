@@ -98,6 +98,7 @@ Status HostTable::joined(const v1::HostJoins& joins, const std::string& address,
 // A host that is heard of every five seconds changes only when something else does.
 void HostTable::heard(Host& host, std::int64_t clock_ms) {
   host.heard = loop_.now();
+  host.is_unheard = false;
   v1::HostInfo& info = *host.record.mutable_info();
   *info.mutable_last_heard() = timestamp(clock_());
   const bool is_time = clock_ms > 0 && clock_ms <= kMostClockMs;
@@ -161,7 +162,9 @@ void HostTable::tick() {
     const v1::HostState state = silence >= times_.down                                ? v1::HOST_DOWN
                                 : silence >= times_.silent || host.channel == nullptr ? v1::HOST_SILENT
                                                                                       : v1::HOST_UP;
-    if (state == host.info().state()) continue;
+    const bool is_unheard = silence >= times_.silent;
+    if (state == host.info().state() && is_unheard == host.is_unheard) continue;
+    host.is_unheard = is_unheard;
     host.record.mutable_info()->set_state(state);
     changed(host);
   }

@@ -38,6 +38,7 @@ struct Host {
   v1::HostRecord record;
   std::shared_ptr<HostChannel> channel;             ///< null: it has no stream to us
   Clock::time_point heard;                          ///< when it last said something, or we began
+  bool is_unheard = false;                          ///< for longer than a short break of its stream takes
   std::map<std::string, StartPause> pauses;         ///< by user
   std::optional<Clock::time_point> started_runner;  ///< when it last did so
 

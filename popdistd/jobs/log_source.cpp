@@ -64,8 +64,9 @@ Status LogSource::outOfReach(const Job& job, const HostTable& hosts, bool follow
   const Host* const host = hosts.find(job.host());
   const std::string output = "the output of job " + std::to_string(job.id()) + " is on host " + job.host();
   if (host == nullptr) return {Code::kNotFound, output + ", which was removed from the cluster"};
-  if (host->info().state() != v1::HOST_DOWN) return {};
-  return failedPrecondition(output + ", which is down since " + timeText(host->info().last_heard()));
+  if (!host->is_unheard) return {};
+  const std::string state = host->info().state() == v1::HOST_DOWN ? "down" : "silent";
+  return failedPrecondition(output + ", which is " + state + " since " + timeText(host->info().last_heard()));
 }
 
 // Something has changed.
