@@ -77,8 +77,7 @@ class DetachedSession {
   // Whoever reads the outcome's record finds it on the disk.
   void finish() {
     if (service_stops_ && outcome_->user_signal != 0 && !outcome_->failure)
-      outcome_->failure =
-          Failure{.reason = "the agent service of the job's first host was stopped, and so the job"};
+      outcome_->failure = Failure{.reason = "ended because the agent service of its first host was stopped"};
     const Status stored = recorder_.sync();
     if (!stored.ok()) say("poprun: the job's log is not complete: " + stored.message());
     const Status written = writeOutcome(directory_, encode(JobEvent(*outcome_)));
