@@ -13,6 +13,27 @@ namespace {
 
 constexpr std::size_t kMostExtensions = 4096;  // more are no extensions: each is looked for one by one
 
+std::string_view lastPartOf(std::string_view name) {
+  return name.substr(name.rfind('/') + 1);
+}
+
+/// As other readers have it.
+bool isAboutTheArchive(std::string_view name) {
+  const std::string_view first = name.substr(0, name.find('/'));
+  return first.size() >= 4 && first.starts_with("__") && first.ends_with("__");
+}
+
+bool isOfElement(std::string_view name) {
+  const std::size_t dot = lastPartOf(name).find('.');
+  return dot != std::string_view::npos && dot != 0 && !isAboutTheArchive(name);
+}
+
+/// Elements below it would be missing.
+bool mayBeLinkedDirectory(const TarMember& member) {
+  return member.kind == TarMember::Kind::kSymbolicLink && !isAboutTheArchive(member.name) &&
+         lastPartOf(member.name).find('.') == std::string_view::npos;
+}
+
 }  // namespace
 
 pop::Result<TarIndex> TarIndex::open(const std::vector<std::string>& paths) {
@@ -35,7 +56,8 @@ pop::Status TarIndex::add(FileBytes archive) {
   for (std::size_t at = 0;; ++at) {
     POP_ASSIGN_OR_RETURN(const std::optional<TarMember> member, members.next());
     if (!member) return {};
-    if (!isOfElement(member->name)) continue;
+    const bool is_of_element = isOfElement(member->name);
+    if (!is_of_element && !mayBeLinkedDirectory(*member)) continue;
     if (member->kind == TarMember::Kind::kFile) {
       POP_RETURN_IF_ERROR(addFile(member->name, member->content, number));
       continue;
@@ -44,16 +66,8 @@ pop::Status TarIndex::add(FileBytes archive) {
       POP_ASSIGN_OR_RETURN(links, TarLinks::of(archives_.back()));
     }
     POP_ASSIGN_OR_RETURN(const auto content, links->contentOf(*member, at));
-    if (content) POP_RETURN_IF_ERROR(addFile(member->name, *content, number));
+    if (content && is_of_element) POP_RETURN_IF_ERROR(addFile(member->name, *content, number));
   }
-}
-
-bool TarIndex::isOfElement(std::string_view name) {
-  const std::string_view first = name.substr(0, name.find('/'));
-  if (first.size() >= 4 && first.starts_with("__") && first.ends_with("__")) return false;
-  const std::size_t last_part = name.rfind('/') + 1;  // 0 if there is none
-  const std::size_t dot = name.find('.', last_part);
-  return dot != std::string_view::npos && dot != last_part;
 }
 
 pop::Status TarIndex::addFile(std::string_view name, std::span<const std::byte> content,

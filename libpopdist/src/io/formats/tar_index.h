@@ -54,7 +54,6 @@ class TarIndex {
 
   pop::Status add(FileBytes archive);
   pop::Status addFile(std::string_view name, std::span<const std::byte> content, std::uint32_t archive);
-  static bool isOfElement(std::string_view name);
   std::uint32_t numberOf(std::string_view extension);
   std::span<const File> filesOf(std::uint64_t element) const;
 

@@ -48,7 +48,7 @@ const TarLinks::Entry* TarLinks::targetOf(const Entry& link) const {
   return target;
 }
 
-bool TarLinks::isDirectory(const TarMember& link) const {
+bool TarLinks::hasFiles(const TarMember& link) const {
   const std::string name = targetName(link);
   if (name == ".") return true;
   const auto below = members_.lower_bound(name + '/');
@@ -72,7 +72,8 @@ pop::Result<std::optional<std::span<const std::byte>>> TarLinks::contentOf(const
         break;
     }
     const Entry* const target = targetOf(entry);
-    if (target == nullptr && isDirectory(entry.member)) return Content();
+    if (hasFiles(entry.member))
+      return leadsNowhere(member, "that is a directory: make the archive with --dereference");
     if (target == nullptr)
       return leadsNowhere(member, "the archive has no " + pop::inQuotes(entry.member.target) +
                                       ": make it with --dereference and --hard-dereference");

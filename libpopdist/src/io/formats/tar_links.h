@@ -21,8 +21,8 @@ class TarLinks {
   static pop::Result<TarLinks> of(const FileBytes& archive);
 
   /// The content of the file that `member`, number `at` of the archive, leads to, over any links between;
-  /// nothing: it is a directory, or leads to one. kInvalidArgument: it leads nowhere, in a circle, or to a
-  /// device.
+  /// nothing: it is a directory, or leads to an empty one. kInvalidArgument: it leads nowhere, in a circle,
+  /// to a device, or to a directory with files, which would be elements under its name.
   pop::Result<std::optional<std::span<const std::byte>>> contentOf(const TarMember& member,
                                                                    std::size_t at) const;
 
@@ -37,7 +37,8 @@ class TarLinks {
   /// As if members were extracted one after the other: a hard link is to what is there by then. nullptr: to
   /// nothing.
   const Entry* targetOf(const Entry& link) const;
-  bool isDirectory(const TarMember& link) const;
+  /// Below the directory that it leads to.
+  bool hasFiles(const TarMember& link) const;
   pop::Status leadsNowhere(const TarMember& member, const std::string& why) const;
 
   std::string archive_;

@@ -131,6 +131,10 @@ TEST_F(TarDataset, RefusesLinksThatLeadToNoFile) {
   }
   refuse(tarLink("1.img", "2.img", '2') + tarLink("2.img", "1.img", '2'), "in a circle");
   refuse(tarFile("1.img", "", '6'), "'1.img' is no file");
+  refuse(tarFile("real/1.img", "a") + tarLink("link", "real", '2'),
+         "'link' is a link to 'real', and that is a directory");
+  refuse(tarFile("real/1.img", "a") + tarLink("link.d", "real/", '2'), "that is a directory");
+  refuse(tarLink("train", "../shared/train", '2'), "the archive has no '../shared/train'");
   writeText(path_, tarFile("0.txt", "a") + tarEnd());
   writeText(dir_ / "b.tar", tarLink("1.txt", "0.txt", '1') + tarEnd());
   expectError([&] { contentsOf({path_, dir_ / "b.tar"}); }, ErrorCode::kInvalidArgument, "b.tar");
