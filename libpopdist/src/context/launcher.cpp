@@ -66,11 +66,22 @@ std::optional<ForeignRank> rankOfSlurm(const Lookup& lookup) {
   return named("srun", std::string("SLURM_PROCID, ") + size_variable, *rank, *size);
 }
 
-// PMIx alone does not say the number of ranks, so that only the others can be told from a single one.
-std::optional<ForeignRank> rankOfPmix(const Lookup& lookup) {
-  const auto rank = numberOf(lookup, "PMIX_RANK");
-  if (!rank || *rank == 0 || lookup("PMIX_NAMESPACE") == nullptr) return std::nullopt;
-  return named("a launcher with PMIx", "PMIX_RANK", *rank, 0);
+// These do not say the number of ranks, so that only the others can be told from a single one.
+std::optional<ForeignRank> rankWithoutSize(const Lookup& lookup) {
+  struct Rank {
+    const char* launcher;
+    const char* variable;
+    const char* also;
+  };
+  constexpr std::array kRanks{Rank{"a launcher with PMIx", "PMIX_RANK", "PMIX_NAMESPACE"},
+                              Rank{"mpiexec (PALS)", "PALS_RANKID", nullptr},
+                              Rank{"aprun", "ALPS_APP_PE", nullptr}};
+  for (const Rank& each : kRanks) {
+    const auto rank = numberOf(lookup, each.variable);
+    if (rank && *rank > 0 && (each.also == nullptr || lookup(each.also) != nullptr))
+      return named(each.launcher, each.variable, *rank, 0);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -86,7 +97,7 @@ std::optional<ForeignRank> foreignRank(const Lookup& lookup) {
   }
   if (any) return std::nullopt;
   if (std::optional<ForeignRank> slurm = rankOfSlurm(lookup)) return slurm;
-  return rankOfPmix(lookup);
+  return rankWithoutSize(lookup);
 }
 
 pop::Status checkStartedAlone(const Lookup& lookup) {
