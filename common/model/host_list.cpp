@@ -311,7 +311,8 @@ Result<std::vector<Host>> parseHostfile(std::string_view text, std::string_view 
 }
 
 bool isThisHost(std::string_view host, std::string_view own_name) {
-  return host == "localhost" || host == "127.0.0.1" || host == "::1" || host == own_name;
+  const std::string name = lowerCase(host);
+  return name == "localhost" || name == "127.0.0.1" || name == "::1" || name == lowerCase(own_name);
 }
 
 }  // namespace pop::model

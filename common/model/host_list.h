@@ -23,7 +23,8 @@ Result<std::vector<Host>> parseHostList(std::string_view text);
 /// "/* … */". kInvalidArgument names `file` and the line.
 Result<std::vector<Host>> parseHostfile(std::string_view text, std::string_view file);
 
-/// True for the names of this host: localhost, its addresses on the loopback, or `own_name`.
+/// True for the names of this host, in upper or lower case: localhost, its addresses on the loopback, or
+/// `own_name`.
 bool isThisHost(std::string_view host, std::string_view own_name);
 
 }  // namespace pop::model

@@ -198,10 +198,9 @@ TEST(Hostfile, IsReadAsOpenMpiReadsIt) {
 }
 
 TEST(IsThisHost, KnowsItsOwnNames) {
-  for (const char* own : {"localhost", "127.0.0.1", "::1", "node7"})
-    EXPECT_TRUE(isThisHost(own, "node7")) << own;
-  for (const char* other : {"node8", "node70", "NODE7", "", "127.0.0.2"})
-    EXPECT_FALSE(isThisHost(other, "node7"));
+  for (const char* own : {"localhost", "127.0.0.1", "::1", "node7", "NODE7", "LocalHost"})
+    EXPECT_TRUE(isThisHost(own, "Node7")) << own;
+  for (const char* other : {"node8", "node70", "", "127.0.0.2"}) EXPECT_FALSE(isThisHost(other, "node7"));
 }
 
 }  // namespace
