@@ -3,11 +3,20 @@
 
 #include <CLI/CLI.hpp>
 #include <limits>
+#include <string_view>
 
 #include "popctl/whole_number.h"
 #include "poprun/cli/word_reader.h"
 
 namespace pop::popctl {
+namespace {
+
+/// As in "--priority -5", which would be an option.
+bool isNegativeNumber(std::string_view word) {
+  return word.size() > 1 && word[0] == '-' && word[1] >= '0' && word[1] <= '9';
+}
+
+}  // namespace
 
 void addSubmitOptions(CLI::App& app, SubmitOptions& submit) {
   app.add_option("--name", submit.name, "of the job")->type_name("NAME")->check(notEmpty());
@@ -44,8 +53,8 @@ std::span<const std::string> takeOptions(const CLI::App& app, std::span<const st
                            words.begin() + static_cast<std::ptrdiff_t>(count));
     } else if (own->get_expected_min() > 0 && name == word && words.size() > 1) {
       count = 2;
-      if (words[1].starts_with('-')) {
-        taken.popctls.push_back(name + '=' + words[1]);  // "--priority -5"
+      if (isNegativeNumber(words[1])) {
+        taken.popctls.push_back(name + '=' + words[1]);
       } else {
         taken.popctls.insert(taken.popctls.end(), {name, words[1]});
       }
