@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "common/base/text.h"
 #include "common/contract/version.h"
@@ -201,6 +202,7 @@ std::variant<DaemonOptions, int> parseDaemonOptions(const std::vector<std::strin
     options.state_directory = defaultState(options.dev ? "popdistd-dev" : "popdistd");
   if (options.state_directory.empty())
     return complain("neither --state nor HOME says where to keep its state");
+  options.state_directory = std::filesystem::absolute(options.state_directory);
   options.socket = words.socket.empty() ? defaultSocket(options.state_directory) : words.socket;
   options.socket_named = !words.socket.empty();
   if (options.socket == "none") options.socket.clear();
