@@ -144,8 +144,7 @@ class Maker {
     } else if (is_for_others && isForEtcd()) {
       result_.mistakes.emplace_back(
           "--etcd makes an authority for etcd and popdistd alone: give it a --dir of its own, without "
-          "--host, "
-          "--user and --issuer");
+          "--host, --user and --issuer");
     }
   }
 

@@ -28,10 +28,10 @@ struct RpcOptions {
   std::chrono::milliseconds join_timeout{10'000};   ///< for a host to say which it is
 };
 
-/// All of it on the loop's thread.
 /// What gRPC says is about single connections, and for who looks for the fault of one. For the whole process.
 void logGrpcAsDebug();
 
+/// All of it on the loop's thread.
 class RpcServer {
  public:
   /// Serves from now on, as fast as the loop runs. `loop` outlives the server.

@@ -43,7 +43,6 @@ std::string_view textOf(const grpc_slice& slice) {
   return {reinterpret_cast<const char*>(GRPC_SLICE_START_PTR(slice)), GRPC_SLICE_LENGTH(slice)};
 }
 
-// gRPC's C++ has no credentials that take new certificates when told to; its C has.
 // What popdistd can be asked for is told to those who show a certificate only.
 void checkReflection(void*, grpc_auth_context* context, const grpc_metadata* metadata, std::size_t count,
                      grpc_process_auth_metadata_done_cb done, void* of_done) {
@@ -56,6 +55,7 @@ void checkReflection(void*, grpc_auth_context* context, const grpc_metadata* met
        may ? nullptr : "reflection is for those who show a certificate");
 }
 
+// gRPC's C++ has no credentials that take new certificates when told to; its C has.
 class ReloadedCredentials final : public grpc::ServerCredentials {
  public:
   explicit ReloadedCredentials(std::shared_ptr<ServerCertificates> certificates)

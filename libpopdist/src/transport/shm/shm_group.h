@@ -21,10 +21,10 @@
 
 namespace popdist::transport {
 
-/// The segment as this process has mapped it.
 /// The offset of memory that is not in the segment.
 inline constexpr std::uint64_t kPrivate = ~std::uint64_t{0};
 
+/// The segment as this process has mapped it.
 struct SegmentView {
   std::byte* base = nullptr;
   std::size_t bytes = 0;
