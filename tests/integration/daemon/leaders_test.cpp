@@ -9,9 +9,7 @@
 #include <fstream>
 
 #include "common/tls/certificates.h"
-#include "tests/integration/daemon/daemon_fixture.h"
-#include "tests/testing/etcd_server.h"
-#include "tests/testing/free_port.h"
+#include "tests/integration/daemon/leaders_fixture.h"
 
 namespace pop::testing {
 namespace {
@@ -23,37 +21,8 @@ using Time = std::chrono::steady_clock;
 
 constexpr seconds kFailover{10};  // what is promised; the lease's five are in it
 
-class LeadersTest : public DaemonTest {
+class LeadersTest : public SeveralDaemons {
  protected:
-  // As the guide does.
-  LeadersTest() {
-    makeCertificates("etcd-tls", "--etcd localhost+127.0.0.1");
-    etcd_.emplace(0, EtcdTls{.directory = path("etcd-tls")});
-  }
-
-  /// popdistd number `member`; it follows if another leads.
-  void startMember(std::size_t member) {
-    const std::string number = std::to_string(member);
-    const std::size_t before = timesItSaidWhoLeads(member);
-    startProgram(name(member), popdistd() + " --listen " + place(ports_[member]) + " --http " +
-                                   place(http_ports_[member]) + " --state " + path("state" + number));
-    ASSERT_TRUE(waitUntil([&] { return timesItSaidWhoLeads(member) > before; }, kTimeout))
-        << logOf(name(member));
-  }
-  std::string popdistd(const std::string& etcd_tls = "etcd-tls") const {
-    return POP_BIN_DIR "/popdistd --etcd " + etcd_->address() + " --etcd-tls " + path(etcd_tls) + " --tls " +
-           path("tls") + " --advertise localhost --admin root";
-  }
-  std::size_t timesItSaidWhoLeads(std::size_t member) const {
-    const std::string log = logOf(name(member));
-    std::size_t times = 0;
-    for (std::size_t at = 0; (at = log.find(" leads", at)) != std::string::npos; ++at) ++times;
-    return times;
-  }
-  static std::string name(std::size_t member) { return "popdistd" + std::to_string(member); }
-  static std::string place(int port) { return "127.0.0.1:" + std::to_string(port); }
-  std::string server(std::size_t member) const { return "localhost:" + std::to_string(ports_[member]); }
-
   void startHostOf(const std::string& controllers) {
     startProgram("h0", POP_BIN_DIR "/popdist-agent serve --listen 127.0.0.1:0 --spares 0 --tls " +
                            path("tls") + " --users " + path("users") + " --controller " + controllers +
@@ -134,10 +103,6 @@ class LeadersTest : public DaemonTest {
     v1::ListJobsReply jobs;
     EXPECT_FALSE(v1::Controller::NewStub(channel)->List(&context, {}, &jobs).ok());
   }
-
-  std::optional<EtcdServer> etcd_;
-  const std::array<int, 2> ports_{port(), freePort()};
-  const std::array<int, 2> http_ports_{freePort(), freePort()};
 };
 
 // The whole of a cluster's day: a follower serves like its leader, and takes over when that is killed. Jobs

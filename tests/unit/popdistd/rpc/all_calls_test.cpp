@@ -1,73 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every call of popdistd has a rule, and the page of all calls, docs/reference/daemon_calls.md, is made from
 // the table in the code.
-#include <google/protobuf/descriptor.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <sstream>
 #include <string>
-#include <vector>
 
-#include "popdistd/access/policy.h"
-#include "popdistd/api/read_paths.h"
-#include "popdistd/api/unary_methods.h"
-#include "proto/descriptors.h"
+#include "tests/testing/all_calls.h"
 
 namespace pop::popdistd {
 namespace {
 
-using google::protobuf::DescriptorPool;
 using google::protobuf::MethodDescriptor;
 using google::protobuf::ServiceDescriptor;
 
-constexpr const char* kServices[] = {"popdist.v1.Controller", "popdist.v1.Pods", "popdist.v1.Access",
-                                     "virmgrpc.UserService", "virmgrpc.VersionService"};
-
-// Carried out by other calls, whose rules they have; of several, the one that opens it.
-const std::map<std::string, std::string> kByOthers{{"Wait", "Get"}, {"Attach", "Logs"}};
-
-const std::string& ruleNameOf(const std::string& method) {
-  const auto other = kByOthers.find(method);
-  return other == kByOthers.end() ? method : other->second;
-}
-
-std::vector<const MethodDescriptor*> allMethods() {
-  proto::registerDescriptors();
-  std::vector<const MethodDescriptor*> all;
-  for (const char* const name : kServices) {
-    const ServiceDescriptor* const service = DescriptorPool::generated_pool()->FindServiceByName(name);
-    EXPECT_NE(service, nullptr) << name;
-    for (int i = 0; service != nullptr && i < service->method_count(); ++i) all.push_back(service->method(i));
-  }
-  return all;
-}
-
 // ---- the page
 
-std::string httpOf(const std::string& method) {
+std::string httpOf(const MethodDescriptor& method) {
   std::string text;
-  bool is_posted = method == "Wait";
-  const auto note = [&](const char* name, auto) { is_posted = is_posted || method == name; };
-  forEachUnaryMethod(note);
-  forEachUnaryPodsMethod(note);
-  forEachUnaryAccessMethod(note);
-  if (is_posted) text = "`POST /v1/" + method + '`';
-  for (const ReadPath& each : kReadPaths) {
-    if (each.method == method) text += (text.empty() ? "`GET " : ", `GET ") + std::string(each.path) + '`';
-  }
+  for (const testing::HttpPath& each : testing::httpPathsOf(method))
+    text += std::string(text.empty() ? "" : ", ") + (each.is_posted ? "`POST " : "`GET ") + each.path + '`';
   return text;
 }
 
 std::string rowOf(const MethodDescriptor& method) {
-  const Rule& rule = ruleOf(ruleNameOf(method.name()));
+  const Rule& rule = ruleOf(testing::ruleNameOf(method.name()));
   const bool has_owner = rule.others != rule.least;
-  return "| `" + method.name() + "` | " +
-         (method.file()->package() == "popdist.v1" ? httpOf(method.name()) : "") + " | " +
-         std::string(roleName(rule.least)) + " | " + (has_owner ? std::string(roleName(rule.others)) : "") +
-         " | " + (rule.is_for_keys ? "yes" : "") + " | " + (rule.is_audited ? "yes" : "") + " |\n";
+  return "| `" + method.name() + "` | " + httpOf(method) + " | " + std::string(roleName(rule.least)) + " | " +
+         (has_owner ? std::string(roleName(rule.others)) : "") + " | " + (rule.is_for_keys ? "yes" : "") +
+         " | " + (rule.is_audited ? "yes" : "") + " |\n";
+}
+
+std::string answers() {
+  return "\n"
+         "## Who is answered what\n"
+         "\n"
+         "Each of these is tried at each call of the services above, by gRPC and (but for keys) HTTP, at a "
+         "popdistd that leads and at one that follows.\n"
+         "\n"
+         "| Shown | Answer |\n"
+         "|---|---|\n"
+         "| nothing, or a host's certificate | `UNAUTHENTICATED`, 401 |\n"
+         "| a token that was removed | the same; after 20 in a minute from an address `RESOURCE_EXHAUSTED`, "
+         "429 |\n"
+         "| a job's certificate, the jobs' issuer's, one of etcd's or another authority, one that has "
+         "expired | none: no handshake |\n"
+         "| a user's certificate or token, a role below the row's | `PERMISSION_DENIED`, 403 |\n"
+         "| a token, at `CreateToken` | `PERMISSION_DENIED`, 403 |\n"
+         "| a key of V-IPU's clients, at a call that is not for keys | `PERMISSION_DENIED` |\n";
 }
 
 std::string page() {
@@ -85,7 +67,7 @@ std::string page() {
       "`Signal` for each signal that it passes on.\n\n"
       "A call without a row fails a test.\n";
   const ServiceDescriptor* of = nullptr;
-  for (const MethodDescriptor* const each : allMethods()) {
+  for (const MethodDescriptor* const each : testing::allCalls()) {
     if (each->service() != of)
       text += "\n## " + each->service()->full_name() +
               "\n\n| Call | HTTP | Role | Of others | Key | Audit |\n|---|---|---|---|---|---|\n";
@@ -100,7 +82,8 @@ std::string page() {
          "| `GET /metrics` | viewer |\n"
          "| `POST /login` | who has a token |\n"
          "| `POST /logout` | anybody, for the own session |\n"
-         "| `GET /healthz`, `GET /`, `GET /assets/…` | anybody |\n";
+         "| `GET /healthz`, `GET /`, `GET /assets/…` | anybody |\n" +
+         answers();
 }
 
 TEST(AllCallsPage, IsUpToDate) {
@@ -112,8 +95,10 @@ TEST(AllCallsPage, IsUpToDate) {
 }
 
 TEST(AllCallsPage, HasARuleForEachCall) {
-  for (const MethodDescriptor* const each : allMethods())
-    EXPECT_EQ(ruleOf(ruleNameOf(each->name())).method, ruleNameOf(each->name())) << each->full_name();
+  EXPECT_FALSE(testing::allCalls().empty());
+  for (const MethodDescriptor* const each : testing::allCalls())
+    EXPECT_EQ(ruleOf(testing::ruleNameOf(each->name())).method, testing::ruleNameOf(each->name()))
+        << each->full_name();
   for (const ReadPath& each : kReadPaths)
     EXPECT_TRUE(each.method.empty() || ruleOf(each.method).method == each.method) << each.path;
   EXPECT_EQ(readPathOf("/v1/jobs/7/log")->method, "Logs");
