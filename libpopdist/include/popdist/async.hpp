@@ -45,6 +45,7 @@
 #include <string>
 
 #include "popdist/communicator.hpp"
+#include "popdist/held.hpp"
 
 namespace popdist {
 
@@ -113,7 +114,7 @@ class AsyncCommunicator {
   Impl& impl() { return *impl_; }
 
  private:
-  std::unique_ptr<Impl> impl_;
+  popdist::detail::Held<Impl, "AsyncCommunicator"> impl_;
 };
 
 }  // namespace popdist

@@ -12,6 +12,8 @@
 //     failed for all members.
 //   - If a member makes another call, all members get an error. By messages, a member whose part was already
 //     done gets it in its next call.
+//   - If members call on different communicators, and each has one thread that calls, they wait for each
+//     other: on one host that is an error, too, after 300 ms (docs/adr/0074).
 // When it returns
 //   - This member's result is complete, and its buffers may be used again.
 // Buffers
@@ -74,6 +76,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "popdist/held.hpp"
 #include "popdist/operators.hpp"
 #include "popdist/types.hpp"
 
@@ -221,7 +224,7 @@ class Communicator {
   Impl& impl() { return *impl_; }
 
  private:
-  std::unique_ptr<Impl> impl_;
+  popdist::detail::Held<Impl, "Communicator"> impl_;
 };
 
 }  // namespace popdist

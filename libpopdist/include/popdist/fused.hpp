@@ -15,6 +15,7 @@
 
 #include "popdist/async.hpp"
 #include "popdist/context.hpp"
+#include "popdist/held.hpp"
 
 namespace popdist {
 
@@ -86,7 +87,7 @@ class FusedAllReduce {
 
  private:
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  popdist::detail::Held<Impl, "FusedAllReduce"> impl_;
 };
 
 }  // namespace popdist

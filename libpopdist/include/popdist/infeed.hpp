@@ -14,6 +14,7 @@
 #include "popdist/cxx20.hpp"
 #include "popdist/data_options.hpp"
 #include "popdist/dataset.hpp"
+#include "popdist/held.hpp"
 #include "popdist/tensor.hpp"
 
 namespace popdist::io {
@@ -60,7 +61,7 @@ class Infeed {
   /// forked child, which has no such threads, it only releases the object.
   ~Infeed();
 
-  /// A moved-from infeed may only be destroyed or assigned to. What next() returned stays valid.
+  /// What next() returned stays valid.
   Infeed(Infeed&&) noexcept;
   Infeed& operator=(Infeed&&) noexcept;
 
@@ -101,7 +102,7 @@ class Infeed {
 
  private:
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  popdist::detail::Held<Impl, "Infeed"> impl_;
 };
 
 }  // namespace popdist::io

@@ -17,6 +17,7 @@
 
 #include "popdist/cxx20.hpp"
 #include "popdist/data_options.hpp"
+#include "popdist/held.hpp"
 #include "popdist/tensor.hpp"
 
 namespace popdist::io {
@@ -59,7 +60,6 @@ class Outfeed {
   /// No other call may be in progress. In a forked child all calls but this one throw kFailedPrecondition.
   ~Outfeed();
 
-  /// A moved-from outfeed may only be destroyed or assigned to.
   Outfeed(Outfeed&&) noexcept;
   Outfeed& operator=(Outfeed&&) noexcept;
 
@@ -134,7 +134,7 @@ class Outfeed {
 
  private:
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  popdist::detail::Held<Impl, "Outfeed"> impl_;
 };
 
 }  // namespace popdist::io

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "popdist/cxx20.hpp"
+#include "popdist/held.hpp"
 #include "popdist/infeed.hpp"
 #include "popdist/offload.hpp"
 #include "popdist/outfeed.hpp"
@@ -134,7 +135,7 @@ class Pipeline {
  private:
   friend struct detail::SideBySide;
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  popdist::detail::Held<Impl, "Pipeline"> impl_;
 };
 
 }  // namespace popdist::train

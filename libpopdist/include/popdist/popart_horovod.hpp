@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "popdist/context.hpp"
+#include "popdist/held.hpp"
 #include "popdist/infeed.hpp"
 #include "popdist/optimizer.hpp"
 #include "popdist/parameters.hpp"
@@ -143,7 +144,7 @@ class Session {
   Impl& impl() { return *impl_; }
 
  private:
-  std::unique_ptr<Impl> impl_;
+  popdist::detail::Held<Impl, "Session"> impl_;
 };
 
 }  // namespace popdist::popart

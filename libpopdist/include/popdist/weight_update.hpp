@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "popdist/context.hpp"
+#include "popdist/held.hpp"
 #include "popdist/optimizer.hpp"
 #include "popdist/parameters.hpp"
 #include "popdist/piece.hpp"
@@ -83,7 +84,7 @@ class WeightUpdate {
 
  private:
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  popdist::detail::Held<Impl, "WeightUpdate"> impl_;
 };
 
 }  // namespace popdist::train

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "libpopdist/src/context/link.h"
+#include "popdist/held.hpp"
 
 namespace popdist {
 
@@ -23,6 +24,13 @@ popdist_error::popdist_error(ErrorCode code, const std::string& call, const std:
       code_(code),
       where_(std::move(where)),
       cause_at_(call.size() + 2) {}
+
+void detail::refuseMovedFrom(const char* type) {
+  throw popdist_error(
+      ErrorCode::kFailedPrecondition,
+      std::string("this ") + type +
+          " was moved from: call the object that it was moved to, or assign another one to it");
+}
 
 void context::throwIfFailed(const LinkError& error, const char* operation) {
   if (error.ok()) return;
