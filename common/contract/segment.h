@@ -4,7 +4,8 @@
 // the rest for their channels. It is sparse: only touched pages cost memory.
 //
 //   SegmentHeader | EndNotice[instances of the job] | FenceSlot[instances of the job] |
-//   ReportPage[instances of the job] | pieces handed out by takePiece …
+//   ReportPage[instances of the job] | Station[kStationsOfInstance of each instance of the job] |
+//   pieces handed out by takePiece …
 #pragma once
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 
 #include "common/contract/fence_slots.h"
 #include "common/contract/report_page.h"
+#include "common/contract/station.h"
 
 namespace pop::contract {
 
@@ -77,10 +79,17 @@ inline std::span<ReportPage> reportPagesOf(SegmentHeader* header, std::size_t in
   return {reinterpret_cast<ReportPage*>(fenceSlotsOf(header, instances).data() + instances), instances};
 }
 
+/// Those of each instance follow those of the one before.
+inline std::span<Station> stationsOf(SegmentHeader* header, std::size_t instances) {
+  return {reinterpret_cast<Station*>(reportPagesOf(header, instances).data() + instances),
+          kStationsOfInstance * instances};
+}
+
 /// Size of the part before the pieces, for a job of `instances`: the part that the agent needs.
 inline std::size_t controlBlockBytesFor(std::size_t instances) {
   return alignPiece(sizeof(SegmentHeader) +
-                    instances * (sizeof(EndNotice) + sizeof(FenceSlot) + sizeof(ReportPage)));
+                    instances * (sizeof(EndNotice) + sizeof(FenceSlot) + sizeof(ReportPage) +
+                                 kStationsOfInstance * sizeof(Station)));
 }
 
 /// Sets up a fresh, zeroed segment of `bytes` at `memory` for a job of `instances`.

@@ -59,13 +59,8 @@ void Communicator::Impl::refuse(const CollectiveCall& call, const std::string& w
 }
 
 void Communicator::Impl::abort(const pop::Status& why, int instance) {
-  if (!group_->isUsable()) return;
   const bool own = instance == group_->members().instanceOf(rank());
-  try {
-    group_->failCollective({"abort", "the call"},
-                           {.status = why, .peer_instance = own ? -1 : instance, .heard = !own});
-  } catch (const popdist_error&) {  // is for the others
-  }
+  group_->abandon({.status = why, .peer_instance = own ? -1 : instance, .heard = !own});
 }
 
 // ---- Communicator

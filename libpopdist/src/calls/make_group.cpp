@@ -76,7 +76,9 @@ class GroupMaker {
   GroupMaker(ContextState& context, std::vector<int> instance_of_rank)
       : context_(context),
         members_(std::make_unique<Members>(context, std::move(instance_of_rank))),
-        rendezvous_(context, *members_) {}
+        rendezvous_(context, *members_) {
+    members_->setNumber(rendezvous_.number());
+  }
 
   std::unique_ptr<Group> makeNative(const ForcedAlgorithms& forced);
   MessageGroup makeMessages(const ForcedAlgorithms& forced);

@@ -11,6 +11,7 @@
 #include "common/contract/segment.h"
 #include "libpopdist/src/choice/forced_algorithms.h"
 #include "libpopdist/src/context/backends.h"
+#include "libpopdist/src/context/groups.h"
 #include "libpopdist/src/context/link.h"
 #include "libpopdist/src/context/transport_settings.h"
 
@@ -20,6 +21,7 @@ namespace popdist::context {
 inline constexpr std::chrono::milliseconds kLongestTimeout{INT32_MAX};
 
 struct ContextState {
+  mutable Groups groups;
   std::unique_ptr<Link> link;
   int instance_index = 0;
   int first_local_instance = 0;  ///< first instance of this host; its instances are consecutive

@@ -87,6 +87,9 @@ Failure deadlineFailure(const Ranks& ranks, const Call& call, const Waiting& wai
 class Diagnosis {
  public:
   Diagnosis(const Call& call, const Waiting& waiting) : call_(call), waiting_(waiting) {}
+  ~Diagnosis() { waiting_.monitor->over(); }
+  Diagnosis(const Diagnosis&) = delete;
+  Diagnosis& operator=(const Diagnosis&) = delete;
 
   std::optional<Failure> find(Ranks& ranks) {
     if (auto refusal = findRefusal(ranks)) return refusal;
@@ -106,6 +109,8 @@ class Diagnosis {
       if (const auto loss = waiting_.monitor->loss(in_vain ? awaitedBy(ranks) : missedIfEnded(ranks)))
         return Failure{pop::unavailable(loss->text), loss->instance};
     }
+    if (const auto found = waiting_.monitor->elsewhere(awaitedBy(ranks)))
+      return Failure{pop::Status(found->code, found->text), found->instance};
     if (auto lost = findLostConnection(ranks)) return lost;
     if (auto refusal = listenToAll(ranks)) return refusal;
     if (Clock::now() >= deadline()) return deadlineFailure(ranks, call_, waiting_);
@@ -116,6 +121,7 @@ class Diagnosis {
     still_since_ = Clock::time_point::max();
     lost_since_ = Clock::time_point::max();
     next_look_ = {};
+    waiting_.monitor->over();
   }
 
  private:

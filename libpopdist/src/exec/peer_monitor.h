@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "common/base/status.h"
+
 namespace popdist::exec {
 
 /// How long the end notice of a peer that has visibly gone may take. Over hosts it travels from keeper to
@@ -16,6 +18,7 @@ inline constexpr std::chrono::milliseconds kEndNoticeTimeout{2000};
 struct PeerLoss {
   int instance = -1;
   std::string text;  ///< "instance 2 (pid 712) was killed by SIGKILL"
+  pop::Code code = pop::Code::kUnavailable;
 };
 
 class PeerMonitor {
@@ -29,6 +32,11 @@ class PeerMonitor {
   /// failed, or one of `awaited` that exited, even cleanly. Do not ask for ranks whose messages may still
   /// arrive.
   virtual std::optional<PeerLoss> loss(std::span<const int> awaited) = 0;
+
+  /// In each turn of a wait for the ranks `awaited`: one of them waits for this one, in another call, and
+  /// will not come. over() ends the wait.
+  virtual std::optional<PeerLoss> elsewhere(std::span<const int> /*awaited*/) { return std::nullopt; }
+  virtual void over() {}
 
   /// Whether a member has failed. All other members learn of that by themselves, whichever ranks they wait
   /// for.

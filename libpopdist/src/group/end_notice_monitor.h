@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports which members of a group have ended, from the end notices that the agent writes into the segment.
+// Reports which members of a group have ended, from the end notices that the agent writes into the segment,
+// and which wait elsewhere.
 #pragma once
 
 #include "common/contract/segment.h"
 #include "libpopdist/src/exec/peer_monitor.h"
+#include "libpopdist/src/group/crossing.h"
 #include "libpopdist/src/group/members.h"
 
 namespace popdist::group {
@@ -12,16 +14,24 @@ class EndNoticeMonitor final : public exec::PeerMonitor {
  public:
   /// `members` outlives the monitor. `first_rank` is the rank that the caller numbers 0.
   explicit EndNoticeMonitor(const Members& members, int first_rank = 0)
-      : members_(members), first_rank_(first_rank), header_(members.context().link->segment().header()) {}
+      : members_(members),
+        first_rank_(first_rank),
+        crossing_(members, first_rank),
+        header_(members.context().link->segment().header()) {}
 
   bool anyEnded() override { return header_->end_notice_count.load(std::memory_order_acquire) > 0; }
   std::optional<exec::PeerLoss> loss(std::span<const int> awaited) override;
+  std::optional<exec::PeerLoss> elsewhere(std::span<const int> awaited) override {
+    return crossing_.find(awaited);
+  }
+  void over() override { crossing_.over(); }
 
  private:
   bool concerns(const pop::contract::EndNotice& end_notice, std::span<const int> awaited) const;
 
   const Members& members_;
   const int first_rank_;
+  Crossing crossing_;
   pop::contract::SegmentHeader* const header_;
 };
 

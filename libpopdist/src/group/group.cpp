@@ -29,6 +29,15 @@ void Group::failCollective(const CallDescription& call, exec::Failure failure) {
   fail(call, failure.status, blamed < 0 ? -1 : members_->instanceOf(blamed));
 }
 
+void Group::abandon(const exec::Failure& failure) noexcept {
+  if (!isUsable()) return;
+  try {
+    failCollective({"abort", "the call"}, failure);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
 void Group::fail(const CallDescription& call, const pop::Status& status, int peer) const {
   throw popdist_error(static_cast<ErrorCode>(status.code()), call.text + " on " + nameOfRank(rank()),
                       status.message(), {.rank = rank(), .peer = peer, .operation = call.operation});

@@ -23,7 +23,14 @@ class Group {
   /// At least one of the `members` belongs to this instance. `context` outlives the group.
   Group(const context::ContextState& context, std::unique_ptr<const Members> members,
         std::unique_ptr<CallPath> path)
-      : context_(context), members_(std::move(members)), path_(std::move(path)) {}
+      : context_(context), members_(std::move(members)), path_(std::move(path)) {
+    context_.groups.add(members_->number(), *this);
+  }
+  ~Group() {
+    if (fork_ == pop::sys::forksOfThisProcess()) context_.groups.remove(members_->number());
+  }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
 
   const Members& members() const { return *members_; }
   int size() const { return members_->size(); }
@@ -37,6 +44,7 @@ class Group {
     Turn(Group& group, const CollectiveCall& call) : caller_(group.caller_) {
       if (!caller_.enter()) [[unlikely]]
         group.refuseSecond(call);
+      group.current_ = &call;
     }
     ~Turn() { caller_.leave(); }
     Turn(const Turn&) = delete;
@@ -78,6 +86,13 @@ class Group {
   /// Throws popdist_error; what() names the call, rank, instance and host.
   [[noreturn]] void fail(const CallDescription& call, const pop::Status& status, int peer) const;
 
+  /// The call that this thread is in, in words.
+  std::string currentCall() const { return current_ == nullptr ? "" : descriptionOf(current_->whole()).text; }
+  /// No other thread of this process has ever called on it, and if none has, this one has made it.
+  bool isCalledByThisThreadAlone() const { return caller_.isAlone(); }
+  /// Like failCollective() between calls, but for throwing: is for the others.
+  void abandon(const exec::Failure& failure) noexcept;
+
   /// Gives access to what the path reports between calls.
   CallPath& path() { return *path_; }
 
@@ -91,6 +106,7 @@ class Group {
   const unsigned fork_ = pop::sys::forksOfThisProcess();
   std::optional<std::string> broken_;  ///< why no further call is possible; ok: calls are possible
   OneCaller caller_;
+  const CollectiveCall* current_ = nullptr;  ///< the last one: valid within it
 };
 
 }  // namespace popdist::group

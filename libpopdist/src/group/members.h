@@ -19,6 +19,9 @@ class Members {
   int size() const { return static_cast<int>(instance_of_rank_.size()); }
   const std::vector<int>& instances() const { return instance_of_rank_; }
   int instanceOf(int rank) const { return instance_of_rank_[static_cast<std::size_t>(rank)]; }
+  /// Of the group, the same on all instances.
+  int number() const { return number_; }
+  void setNumber(int number) { number_ = number; }
   const std::vector<int>& localRanks() const { return local_ranks_; }
   const context::ContextState& context() const { return context_; }
 
@@ -45,6 +48,7 @@ class Members {
   const context::ContextState& context_;
   const std::vector<int> instance_of_rank_;
   std::vector<int> local_ranks_;
+  int number_ = -1;
   std::vector<std::string> host_of_rank_;
 };
 

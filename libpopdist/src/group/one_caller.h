@@ -3,7 +3,10 @@
 // call has met which of the other ranks, so that both callers get an error.
 #pragma once
 
+#include <pthread.h>
+
 #include <atomic>
+#include <cstdint>
 
 #include "common/base/status.h"
 
@@ -13,12 +16,22 @@ class OneCaller {
  public:
   /// False: another thread is inside.
   bool enter() {
+    const std::uintptr_t self = thisThread();
+    const std::uintptr_t so_far = sole_.load(std::memory_order_relaxed);
+    if (so_far != self && so_far != kSeveral) [[unlikely]]
+      sole_.store(so_far == 0 ? self : kSeveral, std::memory_order_relaxed);
     if (!is_inside_.exchange(true, std::memory_order_acquire)) [[likely]]
       return true;
     had_second_.store(true, std::memory_order_relaxed);
     return false;
   }
   void leave() { is_inside_.store(false, std::memory_order_release); }
+
+  /// No thread but this one has ever called; if none has, this one has made it.
+  bool isAlone() const {
+    const std::uintptr_t sole = sole_.load(std::memory_order_relaxed);
+    return (sole == 0 ? maker_ : sole) == thisThread();
+  }
 
   /// Another thread has come while one was inside, ever.
   bool hadSecond() const { return had_second_.load(std::memory_order_relaxed); }
@@ -31,6 +44,12 @@ class OneCaller {
   }
 
  private:
+  static constexpr std::uintptr_t kSeveral = 1;
+
+  static std::uintptr_t thisThread() { return static_cast<std::uintptr_t>(::pthread_self()); }
+
+  const std::uintptr_t maker_ = thisThread();
+  std::atomic<std::uintptr_t> sole_{0};  // the thread that has called
   std::atomic<bool> is_inside_{false};
   std::atomic<bool> had_second_{false};
 };

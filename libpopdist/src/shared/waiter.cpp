@@ -37,6 +37,18 @@ class ScopedWaitsOn {
   std::atomic<std::uint32_t>& waits_on_;
 };
 
+/// Others see that this rank waits until then.
+class ScopedWatch {
+ public:
+  explicit ScopedWatch(exec::PeerMonitor& monitor) : monitor_(monitor) {}
+  ~ScopedWatch() { monitor_.over(); }
+  ScopedWatch(const ScopedWatch&) = delete;
+  ScopedWatch& operator=(const ScopedWatch&) = delete;
+
+ private:
+  exec::PeerMonitor& monitor_;
+};
+
 }  // namespace
 
 // Returns the core, counted from 1; 0: unknown. All ranks read the published value, so it is written only
@@ -114,18 +126,30 @@ void Waiter::spread(int ranks, std::uint32_t here) {
   publishCore();
 }
 
+// Another rank that is in no hurry may wait for this one, in another call.
+bool Waiter::isElsewhere(int whose) {
+  std::vector<int> awaited = setting_.absent();
+  awaited.push_back(whose);
+  const auto found = setting_.monitor->elsewhere(awaited);
+  if (found) failure_ = {.status = {found->code, found->text}, .peer_instance = found->instance};
+  return found.has_value();
+}
+
 bool Waiter::untilSlow(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {
   const ScopedWaitsOn until_it_is_over(setting_.control_block.waitsOn(setting_.rank));
+  const ScopedWatch until_it_has_come(*setting_.monitor);
   for (int turn = 0;; ++turn) {
     if (word.load(std::memory_order_acquire) >= value) return true;
     if (!mayStillCome(whose)) {
       // What the other rank did before its end counts.
       return word.load(std::memory_order_acquire) >= value;
     }
-    if (turn < transport::kYields)
+    if (turn < transport::kYields) {
       yieldTo(whose);
-    else
-      sleepUnless([&] { return word.load(std::memory_order_seq_cst) >= value; }, transport::kLongestSleep);
+      continue;
+    }
+    if (isElsewhere(whose)) return false;
+    sleepUnless([&] { return word.load(std::memory_order_seq_cst) >= value; }, transport::kLongestSleep);
   }
 }
 

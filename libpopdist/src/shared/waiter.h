@@ -147,6 +147,7 @@ class Waiter {
   template <typename There>
   void sleepUnless(const There& there, std::chrono::milliseconds limit);
   void wakeAll();
+  bool isElsewhere(int whose);
   bool hasFailed(int whose);
   exec::Failure failureFromFlag() const;
 

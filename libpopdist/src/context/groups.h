@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The groups of a context, by number: who calls on them.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+namespace popdist::group {
+class Group;
+}
+
+namespace popdist::context {
+
+class Groups {
+ public:
+  void add(int number, group::Group& group) {
+    const std::lock_guard lock(mutex_);
+    groups_[number] = &group;
+  }
+  void remove(int number) {
+    const std::lock_guard lock(mutex_);
+    groups_.erase(number);
+  }
+  /// Calls body(group), which cannot go meanwhile, if there is one. Returns what it does, or false.
+  template <typename Body>
+  bool with(int number, const Body& body) {
+    const std::lock_guard lock(mutex_);
+    const auto found = groups_.find(number);
+    return found != groups_.end() && body(*found->second);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<int, group::Group*> groups_;
+};
+
+}  // namespace popdist::context
