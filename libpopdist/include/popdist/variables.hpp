@@ -21,6 +21,7 @@
 
 #include "popdist/checkpoint.hpp"
 #include "popdist/context.hpp"
+#include "popdist/held.hpp"
 #include "popdist/tensor.hpp"
 
 namespace popdist::train {
@@ -45,10 +46,11 @@ struct VariableSpec {
 /// Of all replicas of this instance.
 ///
 /// Who calls: where "collective" is said, every instance, in the same order. One call at a time. Threads: one
-/// of an AsyncCommunicator. Errors: a call that one instance makes and another does not throws popdist_error
-/// kDeadlineExceeded after the timeout (Context::setTimeout, or that of the call): it names the variable and
-/// the instances that are missing. Those get an error when they come. After any error but kInvalidArgument
-/// nothing can be read any more; each replica's own values stay.
+/// of an AsyncCommunicator. Errors: where instances make different calls, or of different variables, all get
+/// popdist_error kFailedPrecondition at once. A call that one instance makes and another does not throws
+/// popdist_error kDeadlineExceeded after the timeout (Context::setTimeout, or that of the call): it names the
+/// variable and the instances that are missing. Those get an error when they come. After any error but
+/// kInvalidArgument nothing can be read any more; each replica's own values stay.
 class Variables {
  public:
   /// Collective. Costs as Context::createCommunicator. Throws popdist_error kInvalidArgument: names that are
@@ -94,7 +96,7 @@ class Variables {
 
  private:
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  popdist::detail::Held<Impl, "Variables"> impl_;
 };
 
 }  // namespace popdist::train

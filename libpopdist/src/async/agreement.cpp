@@ -49,6 +49,23 @@ Agreed Agreement::judge(const std::string& name, const Entry& entry, const exec:
   return {.name = name};
 }
 
+std::optional<Agreement::Contradiction> Agreement::contradiction(const exec::RankNames& names) const {
+  std::optional<std::string> first;
+  int of = -1;
+  for (int rank = 0; rank < static_cast<int>(ranks_); ++rank) {
+    const std::optional<std::string> oldest = oldestOf(rank);
+    if (!oldest || oldest == first) continue;
+    if (first)
+      return Contradiction{"the call is '" + *first + "' on " + exec::nameOfRank(names, of) + " and '" +
+                               *oldest + "' on " + exec::nameOfRank(names, rank) +
+                               ": make the same calls in the same order on all instances",
+                           rank};
+    first = oldest;
+    of = rank;
+  }
+  return std::nullopt;
+}
+
 bool Agreement::awaitsOthers(int rank) const {
   return std::any_of(open_.begin(), open_.end(), [rank](const auto& each) {
     return each.second.by_rank[static_cast<std::size_t>(rank)].has_value();

@@ -30,6 +30,14 @@ class Agreement {
   /// The calls that have become complete since the last time, in that order. They are then forgotten here.
   std::vector<Agreed> takeAgreed(const exec::RankNames& names = {});
 
+  /// Of members that promise to issue the same calls in the same order: the first two whose oldest calls, of
+  /// those that are not complete, have different names.
+  struct Contradiction {
+    std::string text;
+    int odd_rank = -1;
+  };
+  std::optional<Contradiction> contradiction(const exec::RankNames& names = {}) const;
+
   /// Whether the member has announced a call that others have not.
   bool awaitsOthers(int rank) const;
   /// Whether others have announced a call that the member has not.

@@ -55,6 +55,10 @@ bool Pending::done() const {
   return state_->done();
 }
 
+void async::expectOrder(AsyncCommunicator& communicator) {
+  communicator.impl().progress.expectOrder();
+}
+
 void async::abort(AsyncCommunicator& communicator, const pop::Status& why, int instance) {
   communicator.impl().progress.abort(why, instance);
 }

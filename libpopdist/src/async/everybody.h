@@ -19,4 +19,8 @@ inline AsyncCommunicator everybody(Context& context) {
 /// Ends it, here and on the other members: calls that wait get `why`, of a failure on `instance`. Local.
 void abort(AsyncCommunicator& communicator, const pop::Status& why, int instance);
 
+/// Before its first call, on all members: they will issue the same calls in the same order, so that other
+/// ones are an error, and end it.
+void expectOrder(AsyncCommunicator& communicator);
+
 }  // namespace popdist::async

@@ -162,6 +162,7 @@ void Progress::round() {
   group().path().setDeadline({});
   std::optional<AbortMessage> late = lateCall();  // now that all have been heard
   carryOutAgreed();
+  if (in_order_) requireOrder();
   for (std::size_t rank = 0; rank < messages.size(); ++rank) {
     if (messages[rank].abort_message) return end(static_cast<int>(rank), *messages[rank].abort_message);
   }
@@ -174,6 +175,17 @@ void Progress::carryOutAgreed() {
   if (all.empty()) return;
   busy_ = Busy{.since = Clock::now(), .until = Clock::now()};
   for (const Agreed& agreed : all) carryOut(agreed);
+}
+
+// All members find the same.
+void Progress::requireOrder() {
+  const auto found = agreement_.contradiction([this](int rank) { return group().nameOfRank(rank); });
+  if (!found) return;
+  const int own = communicator_->rank();
+  throw popdist_error(ErrorCode::kFailedPrecondition, found->text,
+                      {.rank = own,
+                       .peer = group().members().instanceOf(found->odd_rank == own ? 0 : found->odd_rank),
+                       .operation = ""});
 }
 
 // Exchanges the messages of all ranks. Most are empty or short, so the sizes go first, which fit into a call

@@ -41,6 +41,10 @@ class Progress {
   /// From any thread: ends the communicator, on all members, with what has gone wrong on `instance`.
   void abort(const pop::Status& why, int instance);
 
+  /// Before the first call, on all members: they will issue the same calls in the same order, so that other
+  /// ones are an error, and end the communicator.
+  void expectOrder() { in_order_ = true; }
+
   const Communicator& communicator() const { return *communicator_; }
   /// Whether all members share a host's memory; the same on all of them.
   bool isShared() const { return communicator_->impl().group().path().sharesMemory(); }
@@ -58,6 +62,7 @@ class Progress {
   std::optional<Clock::time_point> earliestDeadline();
   void carryOut(const Agreed& agreed);
   void carryOutAgreed();
+  void requireOrder();
   void endBusy();
   std::string describe(const State& state);
   void finish(const State& state, std::optional<popdist_error> error);
@@ -68,6 +73,7 @@ class Progress {
 
   std::unique_ptr<Communicator> communicator_;
   const unsigned fork_ = pop::sys::forksOfThisProcess();
+  std::atomic<bool> in_order_{false};
   std::atomic<bool> changed_{false};  ///< there is something new for the thread
 
   std::mutex mutex_;  ///< guards the members up to the next empty line

@@ -51,6 +51,7 @@ class Variables::Impl {
         has_first_(context.replicaIndexOffset() == 0),
         replicas_(agree(context, textOfAll(specs_))),
         members_(async::everybody(context)) {
+    async::expectOrder(members_);
     std::size_t replicas = 0;
     for (const std::uint64_t of_instance : replicas_) replicas += of_instance;
     for (const TensorSpec& each : tensorsOf(specs_)) {
