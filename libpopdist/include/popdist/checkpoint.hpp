@@ -29,6 +29,7 @@
 
 #include "popdist/context.hpp"
 #include "popdist/cxx20.hpp"
+#include "popdist/held.hpp"
 #include "popdist/piece.hpp"
 #include "popdist/tensor.hpp"
 
@@ -74,7 +75,9 @@ class Checkpoints {
  public:
   /// Collective. Waits for all instances. Throws popdist_error as Context::createCommunicator, and on all
   /// instances alike:
-  ///   kFailedPrecondition  another job writes to the directory; the text says who
+  ///   kFailedPrecondition  another job writes to the directory; the text says who. Or `directory` or `keep`
+  ///   is
+  ///                        another on some instances
   ///   kInvalidArgument     `keep` is negative, `write_timeout` less than a millisecond, or `directory` empty
   ///   and what the file system refuses, with the path
   Checkpoints(Context& context, CheckpointOptions options);
@@ -178,7 +181,7 @@ class Checkpoint {
   explicit Checkpoint(std::unique_ptr<Impl> impl);
 
  private:
-  std::unique_ptr<Impl> impl_;
+  popdist::detail::Held<Impl, "Checkpoint"> impl_;
 };
 
 /// The steps of the complete checkpoints in `directory`, ascending; none if it is not there. Throws

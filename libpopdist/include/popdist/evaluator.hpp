@@ -44,7 +44,8 @@ std::uint64_t evaluateBeside(Trainer& trainer, const FollowSpec& spec, const Eva
 
 /// Evaluates all checkpoints that `directory` has, in order of their steps, for a training that has ended;
 /// CheckpointOptions::keep says how many it leaves. Every instance calls it. Returns their number. Throws
-/// popdist_error kNotFound when there is none, and as the other.
+/// popdist_error kNotFound when there is none, kFailedPrecondition, on all instances, where they see others,
+/// and as the other.
 std::uint64_t evaluateAll(Trainer& trainer, const std::filesystem::path& directory, io::Infeed& infeed,
                           const Evaluated& evaluated = {});
 

@@ -79,7 +79,8 @@ class Strategy {
   }
 
   /// All replicas of the job get the values of the first replica of instance 0. `values`: one for each local
-  /// replica. Collective, over the host. Throws as Communicator::broadcast.
+  /// replica. Collective, over the host. Throws as Communicator::broadcast, and popdist_error
+  /// kFailedPrecondition, on all instances, where their tensors are others.
   void broadcast(std::span<FlatTensors> values);
 
   /// Whether parameters and the optimizer's state live on the host: devices have copies of the parameters,

@@ -22,6 +22,7 @@
 
 #include "popdist/accumulation.hpp"
 #include "popdist/checkpoint.hpp"
+#include "popdist/held.hpp"
 #include "popdist/infeed.hpp"
 #include "popdist/memory_plan.hpp"
 #include "popdist/optimizer.hpp"
@@ -212,8 +213,10 @@ class Trainer {
   /// All replicas have the same. Where the strategy has variables on the host these are the devices' copies:
   /// what a program changes there is gone with the next update.
   ConstTensorRefs parameters() const;
-  /// To set them by hand, the same on all replicas, in place of initialise(). Throws popdist_error
-  /// kOutOfRange for a replica that is not this instance's.
+  /// To set them by hand, the same on all replicas, in place of initialise(): the next collective call throws
+  /// kFailedPrecondition, on all instances, where what was set differs. With several instances it costs a
+  /// pass over the parameters, once before each such call, and one more in it; parameters() costs nothing.
+  /// Throws popdist_error kOutOfRange for a replica that is not this instance's.
   TensorRefs parametersOf(int local_replica);
 
   std::uint64_t updates() const;      ///< of the training's whole life, skipped ones included
@@ -236,9 +239,11 @@ class Trainer {
   friend std::uint64_t trainAndEvaluate(
       Trainer&, Checkpoints&, const TrainSpec&, const EvalSpec&, std::uint64_t,
       const std::function<void(std::uint64_t, const Progress&, const Progress&)>&);
+  friend std::uint64_t evaluateAll(Trainer&, const std::filesystem::path&, io::Infeed&,
+                                   const std::function<void(const Position&, const Progress&)>&);
 
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  popdist::detail::Held<Impl, "Trainer"> impl_;
 };
 
 /// Trains to train.max_updates, from the newest checkpoint if there is one, else from `seed`: saves and

@@ -39,6 +39,18 @@ std::string valueIn(const pop::JsonValue& object, const char* name) {
   return value == nullptr || value->text() == nullptr ? "" : *value->text();
 }
 
+pop::Status checkSame(const std::vector<pop::JsonValue>& options, const char* option) {
+  const std::string first = valueIn(options.front(), option);
+  for (std::size_t instance = 1; instance < options.size(); ++instance) {
+    const std::string other = valueIn(options[instance], option);
+    if (other != first)
+      return pop::failedPrecondition("CheckpointOptions::" + std::string(option) + " is " + first +
+                                     " on instance 0 and " + other + " on instance " +
+                                     std::to_string(instance) + ": give all instances the same");
+  }
+  return {};
+}
+
 pop::Status load(const Checkpoint& checkpoint, std::span<const Piece> pieces) {
   try {
     checkpoint.load(pieces);
@@ -75,21 +87,16 @@ void CheckpointWriter::openStore(Watch watch) {
     opened = store.status();
     if (store.ok()) store_.emplace(std::move(store).value());
   }
-  const std::string keep = std::to_string(options_.keep);
-  const Agreed agreed =
-      agree(*communicator_, "Checkpoints",
-            opened.ok() ? pop::JsonObject().text("keep", keep).str() : jsonOf(opened), context_.timeout());
+  const std::string own = opened.ok() ? pop::JsonObject()
+                                            .text("keep", std::to_string(options_.keep))
+                                            .text("directory", options_.directory.lexically_normal().string())
+                                            .str()
+                                      : jsonOf(opened);
+  const Agreed agreed = agree(*communicator_, "Checkpoints", own, context_.timeout());
   throwIfError(agreed.exchanged, "Checkpoints");
   throwIfError(agreed.outcome, "Checkpoints");
-  const std::string first = valueIn(agreed.values.front(), "keep");
-  for (std::size_t instance = 1; instance < agreed.values.size(); ++instance) {
-    const std::string other = valueIn(agreed.values[instance], "keep");
-    if (other != first)
-      throwIfError(pop::failedPrecondition("CheckpointOptions::keep is " + first + " on instance 0 and " +
-                                           other + " on instance " + std::to_string(instance) +
-                                           ": give all instances the same"),
-                   "Checkpoints");
-  }
+  for (const char* const option : {"keep", "directory"})
+    throwIfError(checkSame(agreed.values, option), "Checkpoints");
 }
 
 void CheckpointWriter::startThread() {

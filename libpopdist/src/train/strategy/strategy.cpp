@@ -7,6 +7,7 @@
 
 #include "common/base/text.h"
 #include "libpopdist/src/tensor/error_edge.h"
+#include "libpopdist/src/tensor/spec.h"
 #include "libpopdist/src/train/agreement/agreement.h"
 
 namespace popdist::train {
@@ -26,6 +27,7 @@ Strategy::Strategy(Context& context, std::string_view name, const std::string& o
 
 void Strategy::broadcast(std::span<FlatTensors> values) {
   FlatTensors& first = values.front();
+  requireSame(*context_, {{.name = "the tensors", .text = textOf(first.spec())}}, "Strategy.broadcast");
   internalOf(*context_).broadcast(first.bytes().data(), first.bytes().size(), Type::kUint8, 0);
   for (FlatTensors& other : values.subspan(1))
     std::copy(first.bytes().begin(), first.bytes().end(), other.bytes().begin());

@@ -29,4 +29,7 @@ Facts rulesOf(const Parameters& parameters, const Optimizer& optimizer, const Sp
 Facts argumentsOf(const Strategy& strategy, const Parameters& parameters, const TrainerOptions& options,
                   int count, const std::optional<SimulationOptions>& times);
 
+/// The same of a pipeline, but for its count.
+Facts factsOf(const PipelineOptions& options);
+
 }  // namespace popdist::train

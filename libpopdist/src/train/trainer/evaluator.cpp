@@ -6,6 +6,8 @@
 
 #include "common/base/text.h"
 #include "libpopdist/src/tensor/error_edge.h"
+#include "libpopdist/src/train/agreement/agreement.h"
+#include "libpopdist/src/train/trainer/trainer_impl.h"
 
 namespace popdist::train {
 namespace {
@@ -25,6 +27,25 @@ pop::Status noneInTime(const FollowSpec& spec, std::optional<std::uint64_t> newe
               " has come into " + pop::inQuotes(spec.directory.string()) + " within " +
               pop::secondsText(spec.timeout) + " s" +
               ": the training has stopped before its last one, or FollowSpec::timeout is too short"};
+}
+
+/// Not empty, if it is OK.
+pop::Result<std::vector<std::uint64_t>> stepsIn(const std::filesystem::path& directory) {
+  try {
+    std::vector<std::uint64_t> steps = checkpointSteps(directory);
+    if (steps.empty())
+      return pop::Status(pop::Code::kNotFound,
+                         "there is no complete checkpoint in " + pop::inQuotes(directory.string()));
+    return steps;
+  } catch (...) {
+    return currentException("the list of checkpoints does not fit", "the file system");
+  }
+}
+
+std::string textOf(const std::vector<std::uint64_t>& steps) {
+  std::vector<std::string> texts;
+  for (const std::uint64_t step : steps) texts.push_back(std::to_string(step));
+  return pop::join(texts, " ");
 }
 
 void evaluate(Trainer& trainer, const Checkpoint& checkpoint, io::Infeed& infeed,
@@ -52,11 +73,13 @@ std::uint64_t evaluateBeside(Trainer& trainer, const FollowSpec& spec, const Eva
 
 std::uint64_t evaluateAll(Trainer& trainer, const std::filesystem::path& directory, io::Infeed& infeed,
                           const Evaluated& evaluated) {
-  const std::vector<std::uint64_t> steps = checkpointSteps(directory);
-  if (steps.empty())
-    throwIfError(
-        {pop::Code::kNotFound, "there is no complete checkpoint in " + pop::inQuotes(directory.string())},
-        "evaluateAll");
+  const pop::Result<std::vector<std::uint64_t>> found = stepsIn(directory);
+  requireSame(trainer.impl_->strategy().context(), found.status(),
+              {{.name = "the steps of the checkpoints in the directory",
+                .text = found.ok() ? textOf(found.value()) : "",
+                .advice = "name a directory that all instances share, when the training has ended"}},
+              "evaluateAll");
+  const std::vector<std::uint64_t>& steps = found.value();
   for (const std::uint64_t step : steps)
     evaluate(trainer, Checkpoint::open(directory, step), infeed, evaluated);
   return steps.size();

@@ -33,7 +33,8 @@ Trainer::Trainer(Strategy& strategy, Parameters parameters, Step step, Optimizer
 
 Trainer::Trainer(Strategy& strategy, Parameters parameters, PipelineProgram program, Optimizer optimizer,
                  TrainerOptions options) {
-  requireSound(strategy.context(), checkPipeline(parameters, program, options), "Trainer");
+  requireSame(strategy.context(), checkPipeline(parameters, program, options), factsOf(program.pipeline),
+              "Trainer");
   const Spec sums = parameters.spec();
   const auto count = static_cast<int>(program.pipeline.gradient_accumulation_count);
   impl_ = Impl::make(strategy, std::move(parameters), sums, std::move(optimizer), std::move(options), count,

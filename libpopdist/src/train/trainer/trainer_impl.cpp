@@ -81,6 +81,7 @@ void Trainer::Impl::setPipeline(PipelineProgram program) {
 }
 
 void Trainer::Impl::initialise(std::uint64_t seed) {
+  given_.close();  // it is overwritten
   meet("Trainer.initialise", {}, [] { return Facts{denormalsInForce()}; });
   together(strategy_.context(), "Trainer.initialise", [&] {
     if (strategy_.context().instanceIndex() == 0) parameters_.initialise(values_.front().refs(), seed);
@@ -200,6 +201,7 @@ bool Trainer::Impl::resume(Checkpoints& checkpoints, io::Infeed& infeed, bool ex
 }
 
 void Trainer::Impl::load(const Checkpoint& checkpoint) {
+  given_.close();  // it is overwritten
   meet("Trainer.load", {}, [&] {
     return Facts{{.name = "the checkpoint",
                   .text = "step " + std::to_string(checkpoint.position().step) + ", digest " +
@@ -224,6 +226,7 @@ TensorRefs Trainer::Impl::valuesOf(int local) {
                                      pop::counted(strategy_.numLocalReplicas(), "replica")},
         "Trainer.parametersOf");
   stage_.haveValues();
+  if (strategy_.numWorkers() > 1) given_.open(values_);
   return values_[static_cast<std::size_t>(local)].refs();
 }
 
@@ -290,16 +293,20 @@ Setting Trainer::Impl::settingWith(const io::Infeed& infeed) const {
 
 /// At the beginning of each call: what all instances must have in common. `facts` cost nothing where one is
 /// alone.
-void Trainer::Impl::meet(const char* function, const pop::Status& mine,
-                         const std::function<Facts()>& facts) const {
+void Trainer::Impl::meet(const char* function, const pop::Status& mine, const std::function<Facts()>& facts) {
   throwIfError(stage_.status(), function);  // if it has failed, then on all instances
   if (strategy_.numWorkers() == 1) return throwIfError(mine, function);
   Facts all = mine.ok() ? facts() : Facts();
-  if (mine.ok())
+  if (mine.ok()) {
     all.push_back({.name = "the number of updates so far",
                    .text = std::to_string(runs_),
                    .advice = "call run() equally often on all instances"});
+    all.push_back({.name = "what was set by parametersOf()",
+                   .text = given_.text(values_),
+                   .advice = "set the same values on all instances, or initialise()"});
+  }
   requireSame(strategy_.context(), mine, all, function);
+  given_.close();
 }
 
 pop::Status Trainer::Impl::readyFor(const io::Infeed& infeed) const {

@@ -16,6 +16,7 @@
 #include "libpopdist/src/train/trainer/scaling_log.h"
 #include "libpopdist/src/train/trainer/stage_of_life.h"
 #include "libpopdist/src/train/trainer/stopwatch.h"
+#include "libpopdist/src/train/trainer/values_given.h"
 #include "popdist/trainer.hpp"
 
 namespace popdist::train {
@@ -59,7 +60,7 @@ class Trainer::Impl {
   void loaded();
   std::vector<Piece> piecesToLoad();
   Setting settingWith(const io::Infeed& infeed) const;
-  void meet(const char* function, const pop::Status& mine, const std::function<Facts()>& facts) const;
+  void meet(const char* function, const pop::Status& mine, const std::function<Facts()>& facts);
   pop::Status readyFor(const io::Infeed& infeed) const;
   Facts dataFacts(const io::Infeed& infeed) const;
   Progress begin() const;
@@ -85,6 +86,7 @@ class Trainer::Impl {
   std::unique_ptr<GradientReduction> reduction_;  // its thread uses what is above
   int count_;                                     // micro-batches of an update
   StageOfLife stage_;
+  ValuesGiven given_;
   std::uint64_t runs_ = 0;  // updates, skipped ones included
   std::unique_ptr<MicroBatches> micro_batches_;
 };

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What pipelines of all instances have in common.
+#include <string>
+
+#include "common/base/text.h"
+#include "libpopdist/src/tensor/spec.h"
+#include "libpopdist/src/train/schedule/legality.h"
+#include "libpopdist/src/train/trainer/description.h"
+
+namespace popdist::train {
+namespace {
+
+std::string numbersOf(const auto& numbers) {
+  std::vector<std::string> texts;
+  for (const auto number : numbers) texts.push_back(std::to_string(number));
+  return pop::join(texts, " ");
+}
+
+std::string textOfStage(const Stage& stage) {
+  return stage.name + " (parameters " + numbersOf(stage.parameters) + "; " +
+         textOf(stage.segments.empty() ? stage.outputs : stage.segments.back().outputs) + ')';
+}
+
+std::string textOfStages(const std::vector<Concurrent>& levels) {
+  std::vector<std::string> texts;
+  for (const Concurrent& level : levels) {
+    std::vector<std::string> beside;
+    for (const Stage& stage : level.stages) beside.push_back(textOfStage(stage));
+    texts.push_back(pop::join(beside, " beside "));
+  }
+  return pop::join(texts, ", ");
+}
+
+std::string textOfMapping(const DeviceMapping& mapping) {
+  std::vector<std::string> texts;
+  for (const DeviceGroup& level : mapping) texts.push_back(numbersOf(level.ipus));
+  return mapping.empty() ? "in the stages' order" : pop::join(texts, ", ");
+}
+
+std::string textOfRecomputation(const PipelineOptions& options) {
+  return options.recompute ? "mode " + std::to_string(static_cast<int>(options.recompute_mode)) : "off";
+}
+
+std::string textOfOffload(const PipelineOptions& options) {
+  std::string text;
+  for (const Offload each : {options.offload_activations, options.offload_gradient_accumulation_buffers,
+                             options.replicated_weight_sharding, options.offload_weights})
+    text += std::to_string(static_cast<int>(each)) + ' ';
+  return text;
+}
+
+}  // namespace
+
+Facts factsOf(const PipelineOptions& options) {
+  return {{.name = "PipelineOptions::stages", .text = textOfStages(options.stages)},
+          {.name = "PipelineOptions::inputs", .text = textOf(options.inputs)},
+          {.name = "PipelineOptions::arguments", .text = textOf(options.arguments)},
+          {.name = "PipelineOptions::device_mapping", .text = textOfMapping(options.device_mapping)},
+          {.name = "PipelineOptions::ipus", .text = std::to_string(options.ipus)},
+          {.name = "PipelineOptions::schedule", .text = nameOf(options.schedule)},
+          {.name = "PipelineOptions::overlap_io", .text = options.overlap_io ? "true" : "false"},
+          {.name = "PipelineOptions::recompute", .text = textOfRecomputation(options)},
+          {.name = "PipelineOptions::batch_serialization_iterations",
+           .text = std::to_string(options.batch_serialization_iterations)},
+          {.name = "PipelineOptions::offload_…", .text = textOfOffload(options)}};
+}
+
+}  // namespace popdist::train
