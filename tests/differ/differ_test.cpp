@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every instance hears at once of an argument that is another on one of them, whichever that is.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -9,72 +8,86 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 
 #include "common/base/text.h"
 #include "popdist/error.hpp"
+#include "tests/differ/heard.h"
 #include "tests/differ/row.h"
 #include "tests/testing/thread_group.h"
 
 namespace popdist::testing {
 namespace {
 
-using ::testing::HasSubstr;
+struct Setting {
+  int instances_per_host = 0;
+  int odd = 1;     // instance
+  int before = 0;  // equal calls
+};
 
-// Of the instances' deadline. Nobody waits for it: errors come within a second, and later on a busy machine.
-constexpr std::chrono::seconds kDeadline{20};
-constexpr std::chrono::seconds kAtOnce{5};
-
-Rows allRows() {
-  Rows all;
-  for (const Rows& rows : {collectiveRows(), dataRows(), trainingRows()})
-    all.insert(all.end(), rows.begin(), rows.end());
-  return all;
-}
-
-std::string nameOf(const Row& row) {
-  return row.call + ": " + row.argument + " (" + row.others + ", " + row.one + ')' +
-         (row.later ? ", later" : "");
-}
-
-void expect(const Row& row, int instances_per_host, int odd) {
-  constexpr int kInstances = 2;
+void expect(const Row& row, const Setting& setting) {
+  const bool over_hosts = setting.instances_per_host > 0;
   std::vector<std::string> heard(kInstances);
   const auto begin = std::chrono::steady_clock::now();
-  ThreadGroup group(GroupShape{
-      .replicas_of_instance = {1, 1}, .timeout = kDeadline, .instances_per_host = instances_per_host});
+  ThreadGroup group(GroupShape{.replicas_of_instance = {1, 1},
+                               .timeout = deadlineOf(row, over_hosts),
+                               .instances_per_host = setting.instances_per_host});
   group.run([&](Context& context) {
     try {
-      row.run(context, context.instanceIndex() == odd);
+      make(row, context, context.instanceIndex() == setting.odd, setting.before);
     } catch (const popdist_error& error) {
       heard[static_cast<std::size_t>(context.instanceIndex())] = error.what();
     }
   });
   EXPECT_LT(std::chrono::steady_clock::now() - begin, kAtOnce);
-  for (const std::string& text : heard) {
-    EXPECT_EQ(text.empty(), row.named.empty()) << text;
-    for (const std::string& word : row.named) EXPECT_THAT(text, HasSubstr(word));
-  }
+  expectHeard(row, over_hosts, heard);
 }
 
+/// Each instance is the one that differs, in the first call and in a later one.
 TEST(InstancesThatDiffer, HearOfItAtOnceOnOneHost) {
   for (const Row& row : allRows()) {
-    for (const int odd : {0, 1}) {
-      SCOPED_TRACE(nameOf(row) + " on instance " + std::to_string(odd));
-      expect(row, 0, odd);
+    for (const Setting& setting :
+         {Setting{.odd = 0, .before = 0}, Setting{.odd = 1, .before = kEqualCalls}}) {
+      SCOPED_TRACE(nameOf(row) + " after " + std::to_string(setting.before));
+      expect(row, setting);
     }
   }
 }
 
 TEST(InstancesThatDiffer, HearOfItAtOnceOverHosts) {
   for (const Row& row : allRows()) {
-    if (!row.by_messages) continue;
-    SCOPED_TRACE(nameOf(row));
-    expect(row, 1, 1);
+    for (const int before : {0, kEqualCalls}) {
+      SCOPED_TRACE(nameOf(row) + " after " + std::to_string(before));
+      expect(row, {.instances_per_host = 1, .before = before});
+    }
   }
+}
+
+/// Each instance has a thread that calls on another communicator than the one that made both, and each is
+/// late with another of the two, for longer than a wait goes unseen.
+TEST(InstancesThatDiffer, MayHaveThreadsThatComeLate) {
+  ThreadGroup group(GroupShape{.replicas_of_instance = {1, 1}, .timeout = kDeadline});
+  group.run([](Context& context) {
+    const auto other = context.createCommunicator({0, 1});
+    const bool thread_is_late = context.instanceIndex() == 0;
+    const auto call = [](Communicator& all, bool is_late) {
+      if (is_late) std::this_thread::sleep_for(std::chrono::milliseconds(700));
+      all.barrier();
+    };
+    std::thread thread([&] { call(context.world(), thread_is_late); });
+    call(*other, !thread_is_late);
+    thread.join();
+  });
 }
 
 std::string quoted(const std::string& text) {
   return '`' + text + '`';
+}
+
+const char* when(const Row& row, bool over_hosts) {
+  if (row.named.empty()) return "";
+  if (waitsForDeadline(row, over_hosts)) return "deadline";
+  return row.heard == Heard::kInNextCall && over_hosts ? "next call" : "at once";
 }
 
 std::string page() {
@@ -82,24 +95,26 @@ std::string page() {
       "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
       "<!-- Made from the rows of tests/differ: POP_WRITE_PAGE=1 build/dev/tests/instances_differ -->\n"
       "# Instances that differ\n\n"
-      "What happens when instances make a call with different arguments, or different calls. An error comes "
-      "on all\n"
-      "instances, within a second of the last one's call, and its text has what the last column says, with "
-      "both\n"
-      "values and the instances that have them. *Later*: the call is not the first of its kind. *May "
-      "differ*: each\n"
-      "instance has its own. A call that only some instances make, on an object that others do not use, is "
-      "waited for\n"
-      "until the deadline (`Context::setTimeout`). Each row is a test, on one host and, where a dagger does "
-      "not say\n"
-      "otherwise, over hosts; there (†) a member whose part was done already hears of it in its next "
-      "call.\n\n"
-      "| Call | Argument | Others | One | | Result |\n|---|---|---|---|---|---|\n";
+      "What happens when instances make a call with different arguments, or different calls, as their first "
+      "call or later.\n"
+      "An error comes on all instances, and its text has what the last column says, with both values and the "
+      "instances\n"
+      "that have them. *At once*: within a second of the last one's call. *Next call*: one hears of it at "
+      "once, and a member\n"
+      "whose part was done already when it next waits for others; where two take each other for the root, "
+      "both wait for the\n"
+      "deadline. *Deadline*: that of `Context::setTimeout`; the others may still come. *May differ*: each "
+      "instance has its\n"
+      "own. Each row is a test, of the first call and of a later one: on one host as threads and as "
+      "processes of poprun, and\n"
+      "over hosts as threads and as processes with TCP between them.\n"
+      "\n"
+      "| Call | Argument | Others | One | On a host | Over hosts | Result |\n|---|---|---|---|---|---|---|\n";
   for (const Row& row : allRows()) {
     std::vector<std::string> named;
     for (const std::string& each : row.named) named.push_back(quoted(each));
-    text += "| " + quoted(row.call) + (row.by_messages ? "" : " †") + " | " + row.argument + " | " +
-            row.others + " | " + row.one + " | " + (row.later ? "later" : "") + " | " +
+    text += "| " + quoted(row.call) + " | " + row.argument + " | " + row.others + " | " + row.one + " | " +
+            when(row, false) + " | " + when(row, true) + " | " +
             (named.empty() ? "may differ" : "error: " + pop::join(named, ", ")) + " |\n";
   }
   return text;

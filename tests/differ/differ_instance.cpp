@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// An instance that makes the calls of one row, and writes into a file what it has heard.
+//
+//   differ_instance ROW ODD BEFORE SECONDS DIRECTORY
+//
+// ODD: the instance that differs. BEFORE: equal calls that come first. SECONDS: of the deadline. The files
+// are called after the instances: the milliseconds that the calls took, and the error's text.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "popdist/cluster_resolver.hpp"
+#include "popdist/error.hpp"
+#include "tests/differ/heard.h"
+#include "tests/differ/row.h"
+
+namespace popdist::testing {
+namespace {
+
+std::string heardOf(const Row& row, Context& context, bool differs, int before) {
+  try {
+    make(row, context, differs, before);
+    return "";
+  } catch (const popdist_error& error) {
+    return error.what();
+  }
+}
+
+/// Seen by others only when it is whole.
+void write(const std::string& path, const std::string& text) {
+  std::ofstream(path + ".partial") << text;
+  std::filesystem::rename(path + ".partial", path);
+}
+
+/// The end of one would be news for the other.
+bool areAllThere(const std::string& directory) {
+  for (int instance = 0; instance < kInstances; ++instance)
+    if (!std::filesystem::exists(directory + '/' + std::to_string(instance))) return false;
+  return true;
+}
+
+int run(char** arguments) {
+  const Rows rows = allRows();
+  const Row& row = rows.at(std::stoul(arguments[1]));
+  const std::string directory = arguments[5];
+  const auto context = train::contextFor();
+  context->setTimeout(std::chrono::seconds(std::stoi(arguments[4])));
+  const int own = context->instanceIndex();
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string heard = heardOf(row, *context, own == std::stoi(arguments[2]), std::stoi(arguments[3]));
+  const auto took =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+  write(directory + '/' + std::to_string(own), std::to_string(took.count()) + '\n' + heard);
+  const auto end = begin + kDeadline;
+  while (!areAllThere(directory) && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  return 0;
+}
+
+}  // namespace
+}  // namespace popdist::testing
+
+int main(int count, char** arguments) {
+  if (count != 6) return 2;
+  try {
+    return popdist::testing::run(arguments);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "differ_instance: %s\n", error.what());
+    return 1;
+  }
+}
