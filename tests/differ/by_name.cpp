@@ -71,6 +71,11 @@ Rows callsByName() {
          first.wait();
          second.wait();
        })},
+  };
+}
+
+Rows groupsOfCallsByName() {
+  return {
       {"AsyncCommunicator.allReduce",
        "name",
        "a",
@@ -166,9 +171,7 @@ Rows pods() {
 }  // namespace
 
 Rows byNameRows() {
-  Rows all = callsByName();
-  for (Row& row : pods()) all.push_back(std::move(row));
-  return all;
+  return joined({callsByName(), groupsOfCallsByName(), pods()});
 }
 
 }  // namespace popdist::testing

@@ -211,6 +211,11 @@ Rows byTrainers() {
          t.save();
          t.trainer.load(Checkpoint::open(t.directory, t.trainer.updates() - (differs ? 1 : 0)));
        })},
+  };
+}
+
+Rows evaluations() {
+  return {
       {"evaluateAll",
        "checkpoints in the directory",
        "2",
@@ -258,9 +263,7 @@ Rows byTrainers() {
 }  // namespace
 
 Rows checkpointRows() {
-  Rows all = byHand();
-  for (Row& row : byTrainers()) all.push_back(std::move(row));
-  return all;
+  return joined({byHand(), byTrainers(), evaluations()});
 }
 
 }  // namespace popdist::testing

@@ -25,7 +25,7 @@ struct World {
 
 constexpr auto kInNext = Heard::kInNextCall;
 
-Rows reductions() {
+Rows allReduces() {
   return {
       {"Communicator.allReduce",
        "count",
@@ -68,6 +68,11 @@ Rows reductions() {
          if (differs) options.timeout = std::chrono::seconds(10);
          w.allReduce(5, Type::kFloat, Operator::kSum, options);
        })},
+  };
+}
+
+Rows otherReductions() {
+  return {
       {"Communicator.reduceScatter",
        "count",
        "5",
@@ -109,7 +114,7 @@ Rows reductions() {
   };
 }
 
-Rows moves() {
+Rows gathersAndBroadcasts() {
   return {
       {"Communicator.allGather",
        "count",
@@ -155,6 +160,11 @@ Rows moves() {
          w.all.gather(w.in.data(), w.out.data(), 5, Type::kFloat, differs ? 1 : 0);
        }),
        Heard::kOnOneHost},
+  };
+}
+
+Rows exchanges() {
+  return {
       {"Communicator.scatter",
        "root",
        "0",
@@ -277,10 +287,7 @@ Rows groups() {
 }  // namespace
 
 Rows communicatorRows() {
-  Rows all;
-  for (const Rows& rows : {reductions(), moves(), orders(), groups()})
-    all.insert(all.end(), rows.begin(), rows.end());
-  return all;
+  return joined({allReduces(), otherReductions(), gathersAndBroadcasts(), exchanges(), orders(), groups()});
 }
 
 }  // namespace popdist::testing

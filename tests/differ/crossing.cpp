@@ -28,9 +28,7 @@ struct WithPod {
   Pod pod;
 };
 
-}  // namespace
-
-Rows crossingRows() {
+Rows besideTrainers() {
   return {
       {"Trainer.run",
        "the call",
@@ -78,6 +76,11 @@ Rows crossingRows() {
            allReduce(two.world);
        }),
        Heard::kOnOneHost},
+  };
+}
+
+Rows besideOthers() {
+  return {
       {"Pod.allReduceSum",
        "the call",
        "Pod.allReduceSum",
@@ -117,6 +120,12 @@ Rows crossingRows() {
        }),
        Heard::kAtDeadline},
   };
+}
+
+}  // namespace
+
+Rows crossingRows() {
+  return joined({besideTrainers(), besideOthers()});
 }
 
 }  // namespace popdist::testing

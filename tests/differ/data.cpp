@@ -39,7 +39,7 @@ io::Dataset generated(std::uint64_t elements) {
   });
 }
 
-Rows shared() {
+Rows sizesAndSeeds() {
   const std::string kShared = "the data that instances share";
   return {
       {"Trainer.run",
@@ -79,6 +79,12 @@ Rows shared() {
        fed([](StepTraining& t, bool differs) {
          return dealt(t, generated(96).shuffleBuffered(differs ? 16 : 8, 1).batch(2));
        })},
+  };
+}
+
+Rows steps() {
+  const std::string kShared = "the data that instances share";
+  return {
       {"Trainer.run",
        "Remainder",
        "kDrop",
@@ -168,9 +174,7 @@ Rows own() {
 }  // namespace
 
 Rows dataRows() {
-  Rows all = shared();
-  for (Row& row : own()) all.push_back(std::move(row));
-  return all;
+  return joined({sizesAndSeeds(), steps(), own()});
 }
 
 }  // namespace popdist::testing

@@ -66,7 +66,9 @@ Rows dataRows();
 Rows pipelineRows();
 Rows strategyRows();
 
-/// All of them.
+/// All rows of all.
+Rows joined(const std::vector<Rows>& all);
+/// All there are.
 Rows allRows();
 std::string nameOf(const Row& row);
 

@@ -5,11 +5,15 @@
 
 namespace popdist::testing {
 
+Rows joined(const std::vector<Rows>& all) {
+  Rows rows;
+  for (const Rows& each : all) rows.insert(rows.end(), each.begin(), each.end());
+  return rows;
+}
+
 Rows allRows() {
-  Rows all;
-  for (const Rows& rows : {communicatorRows(), byNameRows(), crossingRows(), checkpointRows(), trainerRows(),
-                           dataRows(), pipelineRows(), strategyRows()})
-    all.insert(all.end(), rows.begin(), rows.end());
+  Rows all = joined({communicatorRows(), byNameRows(), crossingRows(), checkpointRows(), trainerRows(),
+                     dataRows(), pipelineRows(), strategyRows()});
   // Those that somebody works on.
   if (const char* const part = std::getenv("POP_DIFFER"))
     std::erase_if(all, [part](const Row& row) { return nameOf(row).find(part) == std::string::npos; });

@@ -352,10 +352,7 @@ Rows sessions() {
 }  // namespace
 
 Rows strategyRows() {
-  Rows all;
-  for (const Rows& rows : {strategies(), callsOfStrategies(), layers(), variables(), sessions()})
-    all.insert(all.end(), rows.begin(), rows.end());
-  return all;
+  return joined({strategies(), callsOfStrategies(), layers(), variables(), sessions()});
 }
 
 }  // namespace popdist::testing

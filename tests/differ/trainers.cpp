@@ -44,7 +44,7 @@ Parameters with(const char* name, Shape shape) {
   return parameters;
 }
 
-Rows constructors() {
+Rows models() {
   return {
       {"Trainer",
        "strategy",
@@ -81,6 +81,11 @@ Rows constructors() {
          parameters.add("b", {1});
          to.parameters = parameters;
        })},
+  };
+}
+
+Rows trainerOptions() {
+  return {
       {"Trainer", "accumulation.count", "1", "0", {"accumulation.count is 0"}, given([](Given& to) {
          to.options.accumulation.count = 0;
        })},
@@ -166,6 +171,11 @@ Rows callsOfTrainers() {
          if (differs) *t.rate = 0.2;
          t.trainer.run(t.infeed, 2);
        })},
+  };
+}
+
+Rows settingsOfTrainers() {
+  return {
       {"Trainer.run",
        "denormals",
        "kept",
@@ -201,9 +211,7 @@ Rows callsOfTrainers() {
 }  // namespace
 
 Rows trainerRows() {
-  Rows all = constructors();
-  for (Row& row : callsOfTrainers()) all.push_back(std::move(row));
-  return all;
+  return joined({models(), trainerOptions(), callsOfTrainers(), settingsOfTrainers()});
 }
 
 }  // namespace popdist::testing
