@@ -56,6 +56,7 @@ Status serveStore(DaemonOptions options, Store& store, std::function<void()> beg
       .random_name = [] { return sys::randomName(); },
       .version = contract::kVersion,
       .is_admin = [&accounts](const std::string& user) { return accounts.roleOf(user) == v1::ROLE_ADMIN; },
+      .is_shut_out = [&accounts](const std::string& user) { return accounts.roleOf(user) == v1::ROLE_NONE; },
       .issue = issuer,
       .retention = {.age = std::chrono::hours(24) * options.keep_days, .most_jobs = options.keep_jobs},
       .temporary_directory = options.state_directory,
@@ -77,7 +78,8 @@ Status serveStore(DaemonOptions options, Store& store, std::function<void()> beg
                  .pods = pods.api(),
                  .vipu = pods.vipu(),
                  .random_name = [] { return sys::randomName(); },
-                 .audit_file = options.state_directory + "/audit.jsonl"});
+                 .audit_file = options.state_directory + "/audit.jsonl",
+                 .roles_changed = [&core] { core->rolesChanged(); }});
   POP_RETURN_IF_ERROR(access.start());
   return runDaemon(
       loop,

@@ -16,8 +16,8 @@ Today todayBy(const Accounts& accounts) {
 Access::Access(const Parts& parts)
     : loop_(parts.loop),
       audit_({parts.store, parts.commits, parts.clock, parts.audit_file}),
-      service_(
-          {parts.loop, parts.store, parts.commits, parts.accounts, audit_, parts.clock, parts.random_name}),
+      service_({parts.loop, parts.store, parts.commits, parts.accounts, audit_, parts.clock,
+                parts.random_name, parts.roles_changed}),
       api_(parts.api, audit_, todayBy(parts.accounts)),
       pods_(parts.pods, audit_, todayBy(parts.accounts)),
       vipu_(parts.vipu, audit_, todayBy(parts.accounts)),

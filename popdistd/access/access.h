@@ -3,6 +3,7 @@
 // On the loop's thread.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "popdistd/access/access_service.h"
@@ -24,7 +25,8 @@ class Access {
     VipuApi& vipu;
     WallClock clock = [] { return std::chrono::system_clock::now(); };
     RandomName random_name;
-    std::string audit_file;  ///< empty: the store alone has the audit log
+    std::string audit_file;                    ///< empty: the store alone has the audit log
+    std::function<void()> roles_changed = {};  ///< of a user; null: nobody is told
   };
 
   explicit Access(const Parts& parts);

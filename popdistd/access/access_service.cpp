@@ -96,6 +96,7 @@ Result<v1::CreateUserReply> AccessService::makeUser(const Caller& caller,
   }
   parts_.commits.wrote(parts_.store.putRecord(RecordKind::kUser, name, user.SerializeAsString()));
   parts_.accounts.setUser(user);
+  if (parts_.roles_changed) parts_.roles_changed();
   *reply.mutable_user() = shown(user);
   return reply;
 }
@@ -133,6 +134,7 @@ Status AccessService::dropUser(const std::string& name) {
   if (!is_there) return {Code::kNotFound, "no user " + inQuotes(name) + " is stored: it has the usual role"};
   parts_.commits.wrote(parts_.store.removeRecord(RecordKind::kUser, name));
   parts_.accounts.removeUser(name);
+  if (parts_.roles_changed) parts_.roles_changed();
   return {};
 }
 

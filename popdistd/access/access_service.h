@@ -3,6 +3,7 @@
 // caller may see and remove is decided here. On the loop's thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,7 @@ class AccessService final : public AccessApi {
     const AuditLog& audit;
     WallClock clock;
     RandomName random_name;
+    std::function<void()> roles_changed;  ///< of a user; null: nobody is told
   };
 
   explicit AccessService(Parts parts) : parts_(std::move(parts)) {}

@@ -85,7 +85,7 @@ DaemonCore::DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::str
              settings_.version}),
       quotas_(store, commits_),
       lives_({loop, settings_.clock, seen_, store, commits_, jobs_, hosts_, links_, pods_.leases(), quotas_,
-              settings_.queue, settings_.issue, vipu_server_}),
+              settings_.queue, settings_.is_shut_out, settings_.issue, vipu_server_}),
       scans_(
           loop, jobs_, revisions_,
           [this](const Caller& caller, const Job& job) { return viewFor(caller, job); },

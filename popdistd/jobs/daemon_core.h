@@ -34,6 +34,7 @@ struct CoreSettings {
   std::function<std::string()> random_name;  ///< a new one each time
   std::string version;
   std::function<bool(const std::string& user)> is_admin;  ///< who may use every allocation
+  IsShutOut is_shut_out;                                  ///< null: nobody is
   IssueCredentials issue;                                 ///< null: jobs have one host each
   HostTimes host_times;
   RetentionSettings retention;
@@ -91,6 +92,9 @@ class DaemonCore final : public Api, public HostGate {
   Commits& commits() { return commits_; }
   /// For /metrics: a look at all there is.
   CoreMeasures measures();
+
+  /// Who is shut out has changed: jobs may start now that could not.
+  void rolesChanged() { lives_.scheduleSoon(); }
 
   /// Where it listens: what jobs are told from now on. For a port that was not known at the start.
   void listensAt(int port) { vipu_server_.port = port; }

@@ -43,6 +43,7 @@ class JobLives {
     PodLeases& pods;
     QuotaTable& quotas;
     const queue::Rules& rules;
+    const IsShutOut& is_shut_out;
     IssueCredentials issue;  ///< null: jobs have one host each
     const VipuServer& vipu_server;
   };

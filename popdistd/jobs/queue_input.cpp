@@ -21,6 +21,11 @@ std::optional<milliseconds> limitOf(const model::JobSpec& spec) {
   return spec.timeout.count() == 0 ? std::nullopt : std::optional(spec.timeout + spec.kill_grace);
 }
 
+std::string whyShutOut(const std::string& user) {
+  const std::string name = printable(user);
+  return "user " + name + " is shut out; popctl create user " + name + " --role submit lets its jobs start";
+}
+
 class Builder {
  public:
   Builder(const QueueTables& tables, queue::Time now) : tables_(tables) {
@@ -57,8 +62,10 @@ class Builder {
 
   std::size_t userNumber(const std::string& user) {
     const auto [found, is_new] = users_.emplace(user, snapshot().users.size());
-    if (is_new)
+    if (is_new) {
       snapshot().users.push_back({.name = "user " + printable(user), .limits = tables_.quotas.ofUser(user)});
+      shut_out_.push_back(tables_.is_shut_out && tables_.is_shut_out(user));
+    }
     return found->second;
   }
 
@@ -98,15 +105,16 @@ class Builder {
   // ---- what waits
 
   void addWaiting(const Job& job) {
+    const std::size_t user = userNumber(job.info().user());
     snapshot().waiting.push_back({.job = job.id(),
-                                  .shape = shapeOf(job),
-                                  .user = userNumber(job.info().user()),
+                                  .shape = shapeOf(job, shut_out_[user]),
+                                  .user = user,
                                   .priority = job.info().priority(),
                                   .since = timeOf(job.info().submitted())});
   }
 
   // A partition that is there may be in any state; new ones are all the same.
-  std::size_t shapeOf(const Job& job) {
+  std::size_t shapeOf(const Job& job, bool is_shut_out) {
     const LiveJob& live = *job.live;
     const std::string& partition = live.spec.partition.name;
     const Presence presence = partition.empty() ? Presence::kNotThere : tables_.pods.presenceOf(partition);
@@ -114,6 +122,7 @@ class Builder {
     for (const std::string& host : job.record.refused_hosts()) key_ += "\n!" + host;
     const bool has_pauses = paused_users_.contains(job.info().user());
     if (has_pauses) key_ += "\n%" + job.info().user();
+    if (is_shut_out) key_ += "\n-" + job.info().user();
     key_ += presence == Presence::kNotThere    ? live.pod_key
             : presence == Presence::kHeldByJob ? "\n@" + partition
                                                : "\n#" + std::to_string(job.id());
@@ -123,6 +132,7 @@ class Builder {
     input_.never.push_back(false);
     queue::Shape shape = useOf(job);
     shape.limit = limitOf(live.spec);
+    if (is_shut_out) shape.blocked = whyShutOut(job.info().user());
     setAllocation(job, shape);
     setHosts(job, shape);
     setPods(job, shape);
@@ -255,6 +265,7 @@ class Builder {
   std::map<std::string, std::size_t> partitions_;
   std::map<std::int64_t, std::size_t> running_;
   std::unordered_map<std::string, std::size_t> shapes_;
+  std::vector<bool> shut_out_;  ///< by user
   std::string key_;
 };
 

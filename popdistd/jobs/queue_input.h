@@ -2,6 +2,8 @@
 // What the queue looks at, from the tables of jobs, hosts, partitions and quotas.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "popdistd/jobs/host_table.h"
@@ -12,12 +14,16 @@
 
 namespace pop::popdistd {
 
+/// Whether the user may do nothing any more, so that none of its jobs starts; null: everybody may.
+using IsShutOut = std::function<bool(const std::string& user)>;
+
 struct QueueTables {
   JobTable& jobs;
   const HostTable& hosts;
   PodLeases& pods;
   const QuotaTable& quotas;
   const queue::Rules& rules;
+  const IsShutOut& is_shut_out;
   Clock::time_point now;
 };
 

@@ -13,7 +13,12 @@ using ::testing::HasSubstr;
 
 class AccessTest : public ClusterTest {
  protected:
-  AccessTest() { startAccess(); }
+  AccessTest() {
+    is_shut_out_ = [this](const std::string& user) {
+      return accounts_ && accounts_->roleOf(user) == v1::ROLE_NONE;
+    };
+    startAccess();
+  }
 
   void startAccess() {
     accounts_.emplace(Accounts::Settings{.own_user = "popdistd",
@@ -30,7 +35,8 @@ class AccessTest : public ClusterTest {
                                   .vipu = core_->pods().vipu(),
                                   .clock = [this] { return now_; },
                                   .random_name = [] { return sys::randomName(); },
-                                  .audit_file = ""});
+                                  .audit_file = "",
+                                  .roles_changed = [this] { core_->rolesChanged(); }});
     ASSERT_TRUE(access_->start().ok());
   }
   void restart() {
@@ -285,6 +291,37 @@ TEST_F(AccessTest, AUserCanBeShutOut) {
   request.clear_role();
   EXPECT_EQ(ask(access_->access(), &AccessApi::createUser, as("root"), request).code(),
             Code::kFailedPrecondition);
+}
+
+TEST_F(AccessTest, QueuedJobsOfAUserWhoIsShutOutDoNotStartAndSayWhy) {
+  const std::int64_t waits = submit(requestOf(1), "alice");
+  const std::int64_t others = submit(requestOf(1), "bob");
+  v1::CreateUserRequest request;
+  request.set_name("alice");
+  request.set_shut_out(true);
+  ASSERT_EQ(ask(access_->access(), &AccessApi::createUser, as("root"), request).code(), Code::kOk);
+  join("h0", 4);
+  const std::string why =
+      "user alice is shut out; popctl create user alice --role submit lets its jobs start";
+  EXPECT_EQ(job(waits).state(), v1::JOB_QUEUED);
+  EXPECT_EQ(job(waits).reason(), why);
+  EXPECT_EQ(job(others).state(), v1::JOB_RUNNING) << "others have no part in it";
+  restart();
+  join("h0", 4);
+  EXPECT_EQ(job(waits).state(), v1::JOB_QUEUED);
+  EXPECT_EQ(job(waits).reason(), why) << "nor in the next life of the daemon";
+  ASSERT_EQ(createUser(as("root"), "alice", v1::ROLE_SUBMIT).code(), Code::kOk);
+  EXPECT_EQ(job(waits).state(), v1::JOB_RUNNING) << "it starts without another event";
+}
+
+TEST_F(AccessTest, AJobThatRunsGoesOnWhenItsUserIsShutOut) {
+  join("h0", 4);
+  const std::int64_t runs = submit(requestOf(1), "alice");
+  v1::CreateUserRequest request;
+  request.set_name("alice");
+  request.set_shut_out(true);
+  ASSERT_EQ(ask(access_->access(), &AccessApi::createUser, as("root"), request).code(), Code::kOk);
+  EXPECT_EQ(job(runs).state(), v1::JOB_RUNNING);
 }
 
 TEST_F(AccessTest, TokensExpire) {

@@ -66,6 +66,7 @@ class ClusterTest : public ::testing::Test {
          .random_name = [this] { return "name" + std::to_string(++names_); },
          .version = "0.1.0",
          .is_admin = [](const std::string& user) { return user == "root"; },
+         .is_shut_out = [this](const std::string& user) { return is_shut_out_ && is_shut_out_(user); },
          .issue = [](const v1::JobRecord& job) -> Result<v1::JobCredentials> {
            v1::JobCredentials credentials;
            credentials.set_certificate_pem("of " + job.agent_job_id() + " of " + job.info().user());
@@ -179,6 +180,7 @@ class ClusterTest : public ::testing::Test {
   queue::Rules queue_rules_;
   std::vector<std::string> audit_;
   std::vector<std::string> warnings_;
+  IsShutOut is_shut_out_;
   std::unique_ptr<SqliteStore> store_;
   std::map<std::string, FakeHost> hosts_;
   std::unique_ptr<DaemonCore> core_;
