@@ -93,10 +93,10 @@ void GuardedApi::forget(const Caller& caller, v1::JobRef job, Reply<v1::Nothing>
             [](v1::JobRef& of) -> v1::JobRef& { return of; });
 }
 
-Result<std::unique_ptr<Source<v1::Change>>> GuardedApi::watch(const Caller& caller,
-                                                              const v1::WatchRequest& request, Ready ready) {
-  return guard_.open<v1::Change>(caller, ruleOf("Watch"), "", ready,
-                                 [&](Ready told) { return inner_.watch(caller, request, std::move(told)); });
+Result<std::unique_ptr<Source<ShownChange>>> GuardedApi::watch(const Caller& caller,
+                                                               const v1::WatchRequest& request, Ready ready) {
+  return guard_.open<ShownChange>(caller, ruleOf("Watch"), "", ready,
+                                  [&](Ready told) { return inner_.watch(caller, request, std::move(told)); });
 }
 
 Result<std::unique_ptr<Source<v1::Record>>> GuardedApi::logs(const Caller& caller,

@@ -34,8 +34,8 @@ class GuardedApi final : public Api {
   void about(const Caller& caller, v1::Nothing, Reply<v1::AboutReply> reply) override;
   void checkStore(const Caller& caller, v1::Nothing, Reply<v1::CheckStoreReply> reply) override;
   void backup(const Caller& caller, v1::Nothing, Reply<std::string> reply) override;
-  Result<std::unique_ptr<Source<v1::Change>>> watch(const Caller& caller, const v1::WatchRequest& request,
-                                                    Ready ready) override;
+  Result<std::unique_ptr<Source<ShownChange>>> watch(const Caller& caller, const v1::WatchRequest& request,
+                                                     Ready ready) override;
   Result<std::unique_ptr<Source<v1::Record>>> logs(const Caller& caller, const v1::LogsRequest& request,
                                                    Ready ready) override;
 

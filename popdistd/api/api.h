@@ -9,6 +9,7 @@
 
 #include "common/base/status.h"
 #include "popdistd/api/caller.h"
+#include "popdistd/api/shown_change.h"
 #include "popdistd/api/source.h"
 #include "proto/popdist/v1/controller.pb.h"
 
@@ -53,8 +54,9 @@ class Api {
 
   /// `ready`: see Source.
   using Ready = std::function<void()>;
-  virtual Result<std::unique_ptr<Source<v1::Change>>> watch(const Caller& caller,
-                                                            const v1::WatchRequest& request, Ready ready) = 0;
+  virtual Result<std::unique_ptr<Source<ShownChange>>> watch(const Caller& caller,
+                                                             const v1::WatchRequest& request,
+                                                             Ready ready) = 0;
   virtual Result<std::unique_ptr<Source<v1::Record>>> logs(const Caller& caller,
                                                            const v1::LogsRequest& request, Ready ready) = 0;
 };

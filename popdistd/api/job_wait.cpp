@@ -35,11 +35,12 @@ class JobWait : public std::enable_shared_from_this<JobWait> {
 
   void read() {
     while (changes_) {
-      const std::optional<v1::Change> change = changes_->next();
-      if (!change) break;
-      if (change->has_job() && change->job().state() == v1::JOB_ENDED) return finish(change->job());
-      if (change->body_case() == v1::Change::kJobForgotten)
-        return finish(Status(Code::kNotFound, "job " + std::to_string(change->job_forgotten()) +
+      const std::optional<ShownChange> shown = changes_->next();
+      if (!shown) break;
+      const v1::Change& change = **shown;
+      if (change.has_job() && change.job().state() == v1::JOB_ENDED) return finish(change.job());
+      if (change.body_case() == v1::Change::kJobForgotten)
+        return finish(Status(Code::kNotFound, "job " + std::to_string(change.job_forgotten()) +
                                                   " was forgotten while it was waited for"));
     }
     if (!changes_) return;
@@ -57,7 +58,7 @@ class JobWait : public std::enable_shared_from_this<JobWait> {
   Api& api_;
   const Caller caller_;
   Reply<v1::JobInfo> reply_;
-  std::unique_ptr<Source<v1::Change>> changes_;
+  std::unique_ptr<Source<ShownChange>> changes_;
 };
 
 }  // namespace

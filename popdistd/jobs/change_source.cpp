@@ -5,9 +5,10 @@
 
 namespace pop::popdistd {
 
-ChangeSource::ChangeSource(Revisions& revisions, JobTable& jobs, HostTable& hosts, Views views,
-                           const v1::WatchRequest& request, Api::Ready ready)
+ChangeSource::ChangeSource(Revisions& revisions, ShownChanges& shown, JobTable& jobs, HostTable& hosts,
+                           Views views, const v1::WatchRequest& request, Api::Ready ready)
     : revisions_(revisions),
+      shown_(shown),
       jobs_(jobs),
       hosts_(hosts),
       views_(std::move(views)),
@@ -20,7 +21,7 @@ ChangeSource::ChangeSource(Revisions& revisions, JobTable& jobs, HostTable& host
       })) {}
 
 // A watcher that has fallen back behind what is known of removed things begins anew.
-std::optional<v1::Change> ChangeSource::next() {
+std::optional<ShownChange> ChangeSource::next() {
   if (snapshot_ == 0 && !begins_ && !revisions_.reachesBackTo(seen_)) {
     begins_ = true;
     revisions_.countResync();
@@ -37,7 +38,7 @@ std::optional<v1::Change> ChangeSource::next() {
     if (snapshot_ != 0 && each->first > snapshot_) break;
     seen_ = each->first;
     if (!isWanted(each->second.thing) || (snapshot_ != 0 && each->second.is_removed)) continue;
-    if (std::optional<v1::Change> change = show(each->first, each->second)) return change;
+    if (std::optional<ShownChange> change = show(each->first, each->second)) return change;
   }
   if (snapshot_ == 0) {
     waits_ = true;
@@ -50,14 +51,34 @@ std::optional<v1::Change> ChangeSource::next() {
   return end;
 }
 
-std::optional<v1::Change> ChangeSource::show(std::uint64_t revision, const Revisions::Entry& entry) {
+std::optional<ShownChange> ChangeSource::show(std::uint64_t revision, const Revisions::Entry& entry) {
+  const Sight sight = sightOf(entry);
+  if (sight == Sight::kNothing) return std::nullopt;
+  // A snapshot shows what there is now.
+  if (snapshot_ != 0) return make(revision, entry, sight);
+  return shown_.show(revision, sight, [&] { return make(revision, entry, sight); });
+}
+
+// What is gone is told to everybody, by its number or name alone.
+Sight ChangeSource::sightOf(const Revisions::Entry& entry) const {
+  if (entry.is_removed) return Sight::kAll;
+  if (const auto* const id = std::get_if<std::int64_t>(&entry.thing)) {
+    const Job* const job = jobs_.find(*id);
+    return job == nullptr ? Sight::kNothing : views_.sight_of_job(*job);
+  }
+  const auto* const partition = std::get_if<PartitionId>(&entry.thing);
+  return partition == nullptr ? Sight::kAll : views_.sight_of_partition(partition->id);
+}
+
+std::optional<v1::Change> ChangeSource::make(std::uint64_t revision, const Revisions::Entry& entry,
+                                             Sight sight) const {
   v1::Change change;
   change.set_revision(revision);
   if (const auto* const id = std::get_if<std::int64_t>(&entry.thing)) {
     if (entry.is_removed) {
       change.set_job_forgotten(*id);
     } else if (const Job* const job = jobs_.find(*id)) {
-      *change.mutable_job() = views_.job(*job);
+      *change.mutable_job() = views_.job(*job, sight);
     } else {
       return std::nullopt;
     }

@@ -10,32 +10,38 @@
 #include "popdistd/jobs/host_table.h"
 #include "popdistd/jobs/job_table.h"
 #include "popdistd/jobs/revisions.h"
+#include "popdistd/jobs/shown_changes.h"
 
 namespace pop::popdistd {
 
-/// Makes the message that shows a job, a host, or a partition: if there is one that the watcher may see.
+/// What one watcher may see, and the messages that show it.
 struct Views {
-  std::function<v1::JobInfo(const Job&)> job;
+  std::function<Sight(const Job&)> sight_of_job;
+  std::function<Sight(const std::string& partition)> sight_of_partition;
+  std::function<v1::JobInfo(const Job&, Sight)> job;
   std::function<v1::HostInfo(const Host&)> host;
   std::function<std::optional<v1::PartitionInfo>(const std::string&)> partition;
 };
 
-class ChangeSource final : public Source<v1::Change> {
+class ChangeSource final : public Source<ShownChange> {
  public:
-  ChangeSource(Revisions& revisions, JobTable& jobs, HostTable& hosts, Views views,
+  ChangeSource(Revisions& revisions, ShownChanges& shown, JobTable& jobs, HostTable& hosts, Views views,
                const v1::WatchRequest& request, Api::Ready ready);
   ~ChangeSource() override { revisions_.unsubscribe(subscription_); }
   ChangeSource(const ChangeSource&) = delete;
   ChangeSource& operator=(const ChangeSource&) = delete;
 
-  std::optional<v1::Change> next() override;
+  std::optional<ShownChange> next() override;
   std::optional<Status> ended() const override { return std::nullopt; }
 
  private:
-  std::optional<v1::Change> show(std::uint64_t revision, const Revisions::Entry& entry);
+  std::optional<ShownChange> show(std::uint64_t revision, const Revisions::Entry& entry);
+  Sight sightOf(const Revisions::Entry& entry) const;
+  std::optional<v1::Change> make(std::uint64_t revision, const Revisions::Entry& entry, Sight sight) const;
   bool isWanted(const ThingId& thing) const;
 
   Revisions& revisions_;
+  ShownChanges& shown_;
   JobTable& jobs_;
   HostTable& hosts_;
   const Views views_;

@@ -65,6 +65,7 @@ DaemonCore::DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::str
       seen_(loop, settings_.clock, seen_ms),
       seen_stored_(loop.now()),
       revisions_(epoch << kEpochShift),
+      shown_(loop, revisions_),
       commits_(loop, store, [this](const Status& why) { storeFailed(why); }),
       jobs_(revisions_),
       hosts_(loop, settings_.clock, revisions_, settings_.host_times,
@@ -88,9 +89,9 @@ DaemonCore::DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::str
               settings_.queue, settings_.is_shut_out, settings_.issue, vipu_server_}),
       scans_(
           loop, jobs_, revisions_,
-          [this](const Caller& caller, const Job& job) { return viewFor(caller, job); },
+          [this](const Caller& caller, const Job& job) { return view(job, sightOf(caller, job)); },
           [this](const Caller& caller, const Job& job) -> const std::string& {
-            return reasonFor(caller, job);
+            return reasonOf(job, sightOf(caller, job));
           }),
       retention_(settings_.retention) {
   tick();
@@ -263,14 +264,20 @@ void DaemonCore::backup(const Caller& caller, v1::Nothing, Reply<std::string> re
   });
 }
 
-Result<std::unique_ptr<Source<v1::Change>>> DaemonCore::watch(const Caller& caller,
-                                                              const v1::WatchRequest& request, Ready ready) {
-  return std::unique_ptr<Source<v1::Change>>(std::make_unique<ChangeSource>(
-      revisions_, jobs_, hosts_,
-      Views{[this, caller](const Job& job) { return viewFor(caller, job); },
-            [this](const Host& host) { return view(host); },
-            [this, caller](const std::string& id) { return pods_.show(caller, id); }},
-      request, std::move(ready)));
+Result<std::unique_ptr<Source<ShownChange>>> DaemonCore::watch(const Caller& caller,
+                                                               const v1::WatchRequest& request, Ready ready) {
+  return std::unique_ptr<Source<ShownChange>>(
+      std::make_unique<ChangeSource>(revisions_, shown_, jobs_, hosts_,
+                                     Views{
+                                         [this, caller](const Job& job) { return sightOf(caller, job); },
+                                         [this, caller](const std::string& id) {
+                                           return pods_.sees(caller, id) ? Sight::kAll : Sight::kNothing;
+                                         },
+                                         [this](const Job& job, Sight sight) { return view(job, sight); },
+                                         [this](const Host& host) { return view(host); },
+                                         [this](const std::string& id) { return pods_.show(id); },
+                                     },
+                                     request, std::move(ready)));
 }
 
 Result<std::unique_ptr<Source<v1::Record>>> DaemonCore::logs(const Caller& caller,

@@ -80,8 +80,8 @@ class DaemonCore final : public Api, public HostGate {
   void about(const Caller& caller, v1::Nothing, Reply<v1::AboutReply> reply) override;
   void checkStore(const Caller& caller, v1::Nothing, Reply<v1::CheckStoreReply> reply) override;
   void backup(const Caller& caller, v1::Nothing, Reply<std::string> reply) override;
-  Result<std::unique_ptr<Source<v1::Change>>> watch(const Caller& caller, const v1::WatchRequest& request,
-                                                    Ready ready) override;
+  Result<std::unique_ptr<Source<ShownChange>>> watch(const Caller& caller, const v1::WatchRequest& request,
+                                                     Ready ready) override;
   Result<std::unique_ptr<Source<v1::Record>>> logs(const Caller& caller, const v1::LogsRequest& request,
                                                    Ready ready) override;
 
@@ -139,12 +139,11 @@ class DaemonCore final : public Api, public HostGate {
   Status mayWait(const Caller& caller, const Job& job) const;
   v1::QuotaInfo view(const v1::QuotaInfo& quota);
   std::int64_t firstFreeId(const std::vector<v1::HeldRunner>& runners);
-  v1::JobInfo view(const Job& job) const;
-  /// Whether the caller may know in which allocation the job is, and so with which partition.
-  bool knowsPlace(const Caller& caller, const Job& job) const;
-  /// What the caller may know of it.
-  v1::JobInfo viewFor(const Caller& caller, const Job& job) const;
-  const std::string& reasonFor(const Caller& caller, const Job& job) const;
+  /// Without its place if the caller may not know in which allocation the job is, and so with which
+  /// partition.
+  Sight sightOf(const Caller& caller, const Job& job) const;
+  v1::JobInfo view(const Job& job, Sight sight = Sight::kAll) const;
+  const std::string& reasonOf(const Job& job, Sight sight) const;
   v1::HostInfo view(const Host& host);
   static v1::HostInfo view(const Host& host, const std::map<std::string, HostLoad>& load);
 
@@ -161,6 +160,7 @@ class DaemonCore final : public Api, public HostGate {
   Clock::time_point seen_stored_;  ///< when it was, the last time
   std::string clock_jump_;         ///< the last one
   Revisions revisions_;
+  ShownChanges shown_;
   Commits commits_;
   JobTable jobs_;
   HostTable hosts_;

@@ -84,7 +84,7 @@ Result<Job*> DaemonCore::controlled(const Caller& caller, const v1::JobRef& ref)
 
 void DaemonCore::get(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) {
   const Result<Job*> job = jobs_.find(ref, caller.user);
-  job.ok() ? reply(viewFor(caller, *job.value())) : reply(job.status());
+  job.ok() ? reply(view(*job.value(), sightOf(caller, *job.value()))) : reply(job.status());
 }
 
 void DaemonCore::list(const Caller& caller, v1::ListJobsRequest request, Reply<v1::ListJobsReply> reply) {
@@ -92,11 +92,12 @@ void DaemonCore::list(const Caller& caller, v1::ListJobsRequest request, Reply<v
 }
 
 void DaemonCore::countJobs(const Caller& caller, v1::Nothing, Reply<v1::CountJobsReply> reply) {
-  v1::CountJobsReply counts =
-      countOf(jobs_, [&](const Job& job) -> const std::string& { return reasonFor(caller, job); });
+  v1::CountJobsReply counts = countOf(
+      jobs_, [&](const Job& job) -> const std::string& { return reasonOf(job, sightOf(caller, job)); });
   for (const std::int64_t id : jobs_.active()) {
     if (counts.troubled_size() == kMaxTroubled) break;
-    v1::JobInfo job = viewFor(caller, *jobs_.find(id));
+    const Job& active = *jobs_.find(id);
+    v1::JobInfo job = view(active, sightOf(caller, active));
     if (!job.conditions().empty()) *counts.add_troubled() = brief(std::move(job));
   }
   counts.set_revision(revisions_.current());
@@ -169,33 +170,29 @@ void DaemonCore::forgetOldJobs() {
 }
 
 // Of a job of somebody else in an allocation that the caller may not use, nothing is told about where it is.
-bool DaemonCore::knowsPlace(const Caller& caller, const Job& job) const {
-  if (job.info().user() == caller.user || manages(caller)) return true;
+Sight DaemonCore::sightOf(const Caller& caller, const Job& job) const {
+  if (job.info().user() == caller.user || manages(caller)) return Sight::kAll;
   const std::string& named = job.info().allocation();
   const std::string partition = job.live == nullptr ? job.info().partition() : job.live->spec.partition.name;
   const std::string allocation = named.empty() ? pods_.leases().allocationOf(partition) : named;
-  return allocation.empty() || pods_.checkAllocation(caller, allocation).ok();
+  const bool may = allocation.empty() || pods_.checkAllocation(caller, allocation).ok();
+  return may ? Sight::kAll : Sight::kWithoutPlace;
 }
 
-const std::string& DaemonCore::reasonFor(const Caller& caller, const Job& job) const {
+const std::string& DaemonCore::reasonOf(const Job& job, Sight sight) const {
   static const std::string waits = "it waits for its allocation";
   static const std::string nothing;
-  if (job.info().has_outcome() || knowsPlace(caller, job)) return lives_.reasonOf(job);
+  if (job.info().has_outcome() || sight == Sight::kAll) return lives_.reasonOf(job);
   return job.state() == v1::JOB_QUEUED ? waits : nothing;
 }
 
-v1::JobInfo DaemonCore::viewFor(const Caller& caller, const Job& job) const {
-  v1::JobInfo info = view(job);
-  if (knowsPlace(caller, job)) return info;
-  info.set_reason(reasonFor(caller, job));
-  info.clear_partition();
-  info.clear_allocation();
-  return info;
-}
-
-v1::JobInfo DaemonCore::view(const Job& job) const {
+v1::JobInfo DaemonCore::view(const Job& job, Sight sight) const {
   v1::JobInfo info = job.info();
   if (info.state() == v1::JOB_QUEUED) lives_.showAnswer(job, info);
+  if (sight == Sight::kAll) return info;
+  info.set_reason(reasonOf(job, sight));
+  info.clear_partition();
+  info.clear_allocation();
   return info;
 }
 

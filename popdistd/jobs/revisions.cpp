@@ -31,11 +31,13 @@ void Revisions::restart() {
 std::uint64_t Revisions::add(const ThingId& thing, std::uint64_t last, bool is_removed) {
   entries_.erase(last);
   entries_.emplace(++current_, Entry{thing, is_removed});
+  is_telling_ = true;
   // One of them may go while it is told.
   for (auto next = subscribers_.begin(); next != subscribers_.end();) {
     const auto each = next++;
     (*each)();
   }
+  is_telling_ = false;
   return current_;
 }
 

@@ -59,6 +59,9 @@ class Revisions {
   /// By revision; those after `revision` begin at entries().upper_bound(revision).
   const Entries& entries() const { return entries_; }
 
+  /// Whether subscribers are being told of a change, which its thing does not show yet.
+  bool isTelling() const { return is_telling_; }
+
   /// Called after each change, until the returned handle is given to unsubscribe().
   using Subscription = std::list<std::function<void()>>::iterator;
   Subscription subscribe(std::function<void()> changed);
@@ -70,6 +73,7 @@ class Revisions {
   std::uint64_t first_;  ///< what was removed up to here is not known any more
   std::uint64_t current_;
   std::uint64_t resyncs_ = 0;
+  bool is_telling_ = false;
   Entries entries_;
   std::deque<std::uint64_t> removed_;
   std::list<std::function<void()>> subscribers_;

@@ -83,9 +83,13 @@ Status Pods::addDefaultInventory(const std::string& host) {
   return inventory_.setAllocation(allocation, false);
 }
 
-std::optional<v1::PartitionInfo> Pods::show(const Caller& caller, const std::string& id) const {
-  const auto partition = PodAccess::partitionFor(caller, id, partitions_.table());
-  return partition.ok() ? std::optional(partitions_.show(*partition.value())) : std::nullopt;
+bool Pods::sees(const Caller& caller, const std::string& id) const {
+  return PodAccess::partitionFor(caller, id, partitions_.table()).ok();
+}
+
+std::optional<v1::PartitionInfo> Pods::show(const std::string& id) const {
+  const vipu::Partition* const partition = partitions_.table().find(id);
+  return partition != nullptr ? std::optional(partitions_.show(*partition)) : std::nullopt;
 }
 
 }  // namespace pop::popdistd

@@ -60,8 +60,9 @@ class Pods {
   /// everybody may use. Durable with the next commit.
   Status addDefaultInventory(const std::string& host);
 
-  /// The partition, if there is one that the caller may see.
-  std::optional<v1::PartitionInfo> show(const Caller& caller, const std::string& id) const;
+  /// Whether there is such a partition, and the caller may see it.
+  bool sees(const Caller& caller, const std::string& id) const;
+  std::optional<v1::PartitionInfo> show(const std::string& id) const;
 
   /// For /metrics.
   PodMeasures measures() const;

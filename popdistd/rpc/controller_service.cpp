@@ -7,12 +7,15 @@
 #include "popdistd/rpc/attach_call.h"
 #include "popdistd/rpc/file_source.h"
 #include "popdistd/rpc/service_calls.h"
+#include "popdistd/rpc/watch_call.h"
 #include "proto/popdist/v1/controller.grpc.pb.h"
 
 namespace pop::popdistd {
 namespace {
 
-class ControllerService final : public v1::Controller::CallbackService, private ServiceCalls<Api> {
+using RawWatch = v1::Controller::WithRawCallbackMethod_Watch<v1::Controller::CallbackService>;
+
+class ControllerService final : public RawWatch, private ServiceCalls<Api> {
  public:
   using ServiceCalls::ServiceCalls;
 
@@ -82,8 +85,9 @@ class ControllerService final : public v1::Controller::CallbackService, private 
         });
   }
 
-  grpc::ServerWriteReactor<v1::Change>* Watch(Context* context, const v1::WatchRequest* request) override {
-    return stream(context, request, &Api::watch);
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* Watch(Context* context,
+                                                    const grpc::ByteBuffer* request) override {
+    return started<WatchCall>(*context, calls(), callerIn(context), request, openWatch(api()));
   }
   grpc::ServerWriteReactor<v1::Record>* Logs(Context* context, const v1::LogsRequest* request) override {
     return stream(context, request, &Api::logs);

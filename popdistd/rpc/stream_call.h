@@ -69,7 +69,7 @@ class StreamCall : public Reactor, public Call {
     while (batch_.size() < kMostMessages && bytes < kMostBytes) {
       std::optional<Message> message = source_->next();
       if (!message) break;
-      bytes += message->ByteSizeLong();
+      bytes += sizeOf(*message);
       batch_.push_back(std::move(*message));
     }
     if (!batch_.empty()) {

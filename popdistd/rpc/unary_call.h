@@ -2,6 +2,7 @@
 // A call with one answer. Included by this folder only.
 #pragma once
 
+#include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <functional>
@@ -17,12 +18,21 @@ namespace pop::popdistd {
 /// What a user's message may have; hosts send more.
 inline constexpr std::size_t kMostRequestBytes = 4 * 1024 * 1024;
 
+/// Its size as it was sent, or will be.
+template <typename Message>
+std::size_t sizeOf(const Message& message) {
+  return message.ByteSizeLong();
+}
+inline std::size_t sizeOf(const grpc::ByteBuffer& message) {
+  return message.Length();
+}
+
 /// Ok, or the error for one that is larger.
 template <typename Message>
 Status checkSize(const Message& message) {
-  if (message.ByteSizeLong() <= kMostRequestBytes) return {};
-  return {Code::kResourceExhausted, "a request has at most 4 MiB, and this one has " +
-                                        std::to_string(message.ByteSizeLong()) + " bytes"};
+  if (sizeOf(message) <= kMostRequestBytes) return {};
+  return {Code::kResourceExhausted,
+          "a request has at most 4 MiB, and this one has " + std::to_string(sizeOf(message)) + " bytes"};
 }
 
 template <typename Request, typename Answer>

@@ -65,12 +65,13 @@ std::string endEvent(const Status& how) {
 // Within a snapshot there is no revision from which one could go on: only its end has one.
 class EventPrinter {
  public:
-  Result<std::string> operator()(const v1::Change& change) {
-    if (change.has_snapshot_begins()) in_snapshot_ = true;
-    if (change.has_snapshot_ends()) in_snapshot_ = false;
-    POP_ASSIGN_OR_RETURN(const std::string json, toJson(change));
-    const std::string id = in_snapshot_ ? "" : "id: " + std::to_string(change.revision()) + '\n';
-    return id + "data: " + json + "\n\n";
+  Result<std::string> operator()(const ShownChange& change) {
+    if (change->has_snapshot_begins()) in_snapshot_ = true;
+    if (change->has_snapshot_ends()) in_snapshot_ = false;
+    POP_ASSIGN_OR_RETURN(const ShownChange::Bytes json,
+                         change.bytes(ChangeWire::kJson, [](const v1::Change& of) { return toJson(of); }));
+    const std::string id = in_snapshot_ ? "" : "id: " + std::to_string(change->revision()) + '\n';
+    return id + "data: " + *json + "\n\n";
   }
 
  private:
@@ -84,8 +85,8 @@ std::unique_ptr<ByteSource> outputText(std::unique_ptr<Source<v1::Record>> recor
                                                   [](const Status&) { return std::string(); });
 }
 
-std::unique_ptr<ByteSource> changeEvents(std::unique_ptr<Source<v1::Change>> changes) {
-  return std::make_unique<TextSource<v1::Change>>(std::move(changes), EventPrinter(), endEvent);
+std::unique_ptr<ByteSource> changeEvents(std::unique_ptr<Source<ShownChange>> changes) {
+  return std::make_unique<TextSource<ShownChange>>(std::move(changes), EventPrinter(), endEvent);
 }
 
 std::unique_ptr<ByteSource> recordEvents(std::unique_ptr<Source<v1::Record>> records) {

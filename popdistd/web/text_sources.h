@@ -12,7 +12,7 @@ namespace pop::popdistd {
 std::unique_ptr<ByteSource> outputText(std::unique_ptr<Source<v1::Record>> records);
 
 /// Server-Sent Events: "id: REVISION", "data: JSON". At its end "event: end" with the status.
-std::unique_ptr<ByteSource> changeEvents(std::unique_ptr<Source<v1::Change>> changes);
+std::unique_ptr<ByteSource> changeEvents(std::unique_ptr<Source<ShownChange>> changes);
 
 /// The same of a job's records: "id: SEQUENCE".
 std::unique_ptr<ByteSource> recordEvents(std::unique_ptr<Source<v1::Record>> records);

@@ -73,7 +73,7 @@ class FakeApi final : public popdistd::Api {
  public:
   std::vector<std::string> calls;  ///< "alice submit train"
   std::vector<int> signals;
-  Feed<v1::Change> changes;
+  Feed<popdistd::ShownChange> changes;
   Feed<v1::Record> records;
   std::vector<v1::WatchRequest> watches;
   std::vector<v1::LogsRequest> log_requests;
@@ -142,7 +142,8 @@ class FakeApi final : public popdistd::Api {
     calls.push_back(caller.user + " forget " + std::to_string(ref.id()));
     reply(v1::Nothing());
   }
-  void listHosts(const Caller& caller, v1::ListHostsRequest, Reply<v1::ListHostsReply> reply) override {
+  void listHosts(const Caller& caller, v1::ListHostsRequest request,
+                 Reply<v1::ListHostsReply> reply) override {
     calls.push_back(caller.user + " listHosts");
     v1::ListHostsReply answer;
     answer.add_hosts()->set_name("h0");
@@ -177,8 +178,9 @@ class FakeApi final : public popdistd::Api {
     calls.push_back(caller.user + " backup");
     reply(backup_path);
   }
-  Result<std::unique_ptr<popdistd::Source<v1::Change>>> watch(const Caller&, const v1::WatchRequest& request,
-                                                              Ready ready) override {
+  Result<std::unique_ptr<popdistd::Source<popdistd::ShownChange>>> watch(const Caller&,
+                                                                         const v1::WatchRequest& request,
+                                                                         Ready ready) override {
     watches.push_back(request);
     if (refusal) return *refusal;
     return changes.open(0, std::move(ready));

@@ -9,7 +9,7 @@ namespace {
 
 class WatchTest : public ClusterTest {
  protected:
-  std::unique_ptr<Source<v1::Change>> watch(std::uint64_t since) {
+  std::unique_ptr<Source<ShownChange>> watch(std::uint64_t since) {
     v1::WatchRequest request;
     request.set_since_revision(since);
     return std::move(core_->watch({"alice", ""}, request, [this] { ++wakes_; }).value());
@@ -25,6 +25,11 @@ class WatchTest : public ClusterTest {
   static std::vector<T> drain(Source<T>& source) {
     std::vector<T> all;
     while (std::optional<T> next = source.next()) all.push_back(std::move(*next));
+    return all;
+  }
+  static std::vector<v1::Change> drain(Source<ShownChange>& source) {
+    std::vector<v1::Change> all;
+    while (const std::optional<ShownChange> next = source.next()) all.push_back(**next);
     return all;
   }
   static std::string output(const std::string& text) {
@@ -46,6 +51,41 @@ TEST_F(WatchTest, BeginsWithEverythingThereIs) {
   EXPECT_EQ(all[1].host().name(), "h0");
   EXPECT_EQ(all[2].job().id(), id);
   EXPECT_TRUE(all[3].has_snapshot_ends());
+}
+
+TEST_F(WatchTest, AChangeIsMadeOnceForAllWhoSeeIt) {
+  const auto one = watch(0);
+  const auto other = watch(0);
+  drain(*one);
+  drain(*other);
+  submit(requestOf());
+  const ShownChange first = one->next().value();
+  const ShownChange second = other->next().value();
+  EXPECT_EQ(&*first, &*second);
+  int encoded = 0;
+  const auto encode = [&encoded](const v1::Change& change) -> Result<std::string> {
+    return std::to_string(++encoded) + change.job().name();
+  };
+  EXPECT_EQ(first.bytes(ChangeWire::kJson, encode).value(), second.bytes(ChangeWire::kJson, encode).value());
+  EXPECT_EQ(encoded, 1);
+}
+
+// When a job is expected to start is told without a change, too.
+TEST_F(WatchTest, WhoBeginsAnewSeesWhatThereIsNow) {
+  const auto before = watch(0);
+  const std::uint64_t seen = drain(*before).back().revision();
+  const std::int64_t id = submit(requestOf());
+  const auto told = drain(*before);
+  ASSERT_EQ(told.size(), 1U);
+  advance(std::chrono::seconds(2));
+  for (const std::uint64_t since : {std::uint64_t{0}, seen}) {
+    const auto source = watch(since);
+    for (const v1::Change& change : drain(*source)) {
+      if (change.has_job()) {
+        EXPECT_EQ(change.job().reason(), job(id).reason()) << since;
+      }
+    }
+  }
 }
 
 TEST_F(WatchTest, AWatcherThatFallsBehindSkipsWhatChangedAgain) {

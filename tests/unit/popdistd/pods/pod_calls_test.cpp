@@ -164,9 +164,9 @@ TEST_F(PodCallsTest, NothingIsToldOfPartitionsThatTheCallerMayNotUse) {
     ASSERT_EQ(counts.value().waiting_size(), 1) << job(waits).reason();
     EXPECT_EQ(counts.value().waiting(0).reason().find("p16") != std::string::npos, may) << user;
     const auto watch = std::move(core_->watch(caller, {}, [] {}).value());
-    while (const std::optional<v1::Change> change = watch->next()) {
-      if (change->has_job()) {
-        EXPECT_EQ(isTold(change->job()), may) << user;
+    while (const std::optional<ShownChange> change = watch->next()) {
+      if ((*change)->has_job()) {
+        EXPECT_EQ(isTold((*change)->job()), may) << user;
       }
     }
   }
@@ -267,10 +267,11 @@ TEST_F(PodCallsTest, AnAllocationsQuotaIsRemovedFirst) {
 
 TEST_F(PodCallsTest, WatchersHearThatTheInventoryHasChanged) {
   join("h0");
-  const std::unique_ptr<Source<v1::Change>> source = core_->watch({"alice", ""}, {}, [] {}).value();
+  const std::unique_ptr<Source<ShownChange>> source = core_->watch({"alice", ""}, {}, [] {}).value();
   const auto hearsOfTheInventory = [&source] {
     bool heard = false;
-    while (const std::optional<v1::Change> change = source->next()) heard = change->has_inventory() || heard;
+    while (const std::optional<ShownChange> change = source->next())
+      heard = (*change)->has_inventory() || heard;
     return heard;
   };
   hearsOfTheInventory();
@@ -346,10 +347,10 @@ TEST_F(PodCallsTest, WatchersSeePartitions) {
   create("p4", 4);
   const auto made = source->next();
   ASSERT_TRUE(made);
-  EXPECT_EQ(made->partition().id(), "p4");
+  EXPECT_EQ((*made)->partition().id(), "p4");
   EXPECT_FALSE(source->next());
   remove("p4");
-  EXPECT_EQ(source->next()->partition_removed(), "p4");
+  EXPECT_EQ((*source->next())->partition_removed(), "p4");
 }
 
 }  // namespace

@@ -193,7 +193,7 @@ TEST_F(StreamsTest, ThatAreNotReadEnd) {
       ASSERT_THAT(client->hear("id: " + std::to_string(revision) + '\n').size(), ::testing::Gt(0U));
   }
   EXPECT_TRUE(loop.until([&] {
-    return !api.changes.readers().contains(const_cast<testing::Feed<v1::Change>::Reader*>(stopped));
+    return !api.changes.readers().contains(const_cast<testing::Feed<ShownChange>::Reader*>(stopped));
   }));
   EXPECT_GE(loop.run([this] { return api.changes.readers().size(); }), 190U);
 }
