@@ -166,8 +166,8 @@ void JobLives::end(Job& job, v1::JobEnd how, std::string reason) {
   proofs_.forget(job.id());
   parts_.links.unfollow(job.live->events_stream);
   const std::string partition = job.live->spec.partition.name;
-  if (const double used = usedSoFar(job, now()); used > 0)
-    parts_.quotas.addUse(job.info().user(), used, now());
+  const auto seen = std::chrono::floor<milliseconds>(parts_.seen.now());
+  if (const double used = usedSoFar(job, seen); used > 0) parts_.quotas.addUse(job.info().user(), used, seen);
   v1::JobInfo& info = job.mutableInfo();
   info.set_state(v1::JOB_ENDED);
   info.set_end(job.record.cancels() > 0 && how == v1::END_FAILED ? v1::END_CANCELLED : how);

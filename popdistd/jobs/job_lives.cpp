@@ -146,6 +146,7 @@ void JobLives::started(Job& job) {
     }
     job.mutableInfo().set_state(v1::JOB_RUNNING);
     *job.mutableInfo().mutable_started() = timestamp(parts_.clock());
+    *job.record.mutable_started_seen() = timestamp(parts_.seen.now());
     save(job);
   }
   follow(job);

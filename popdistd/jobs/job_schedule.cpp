@@ -61,9 +61,10 @@ void JobLives::scheduleSoon() {
 void JobLives::schedule() {
   if (parts_.jobs.queue().empty()) return;
   planned_ = parts_.loop.now();
-  const QueueInput input = queueInput(
-      {parts_.jobs, parts_.hosts, parts_.pods, parts_.quotas, parts_.rules, parts_.is_shut_out, planned_},
-      now());
+  const QueueInput input =
+      queueInput({parts_.jobs, parts_.hosts, parts_.pods, parts_.quotas, parts_.rules, parts_.is_shut_out,
+                  planned_, std::chrono::floor<milliseconds>(parts_.seen.now())},
+                 now());
   queue::Plan plan = queue::plan(input.snapshot);
   for (std::string& each : plan.texts) each = bounded(each);
   for (const queue::Start& each : plan.starts) startPlanned(input.snapshot, each);

@@ -247,10 +247,10 @@ class Builder {
   void addClaims() {
     std::vector<queue::Claimant> claimants(snapshot().users.size());
     for (const auto& [user, number] : users_)
-      claimants[number] = {tables_.quotas.usedBy(user, snapshot().now), tables_.quotas.shareOf(user), 1};
+      claimants[number] = {tables_.quotas.usedBy(user, tables_.seen), tables_.quotas.shareOf(user), 1};
     for (const std::int64_t id : tables_.jobs.active()) {
       const Job& job = *tables_.jobs.find(id);
-      claimants[users_.at(job.info().user())].used += usedSoFar(job, snapshot().now);
+      claimants[users_.at(job.info().user())].used += usedSoFar(job, tables_.seen);
     }
     queue::fillClaims(claimants);
     for (std::size_t i = 0; i < claimants.size(); ++i) snapshot().users[i].claim = claimants[i].claim;
@@ -293,9 +293,10 @@ queue::Shape useOf(const Job& job) {
   return shape;
 }
 
-double usedSoFar(const Job& job, queue::Time now) {
+double usedSoFar(const Job& job, queue::Time seen) {
   if (!job.info().has_started()) return 0;
-  return queue::usedBetween(queue::widthOf(useOf(job)), timeOf(job.info().started()), now);
+  const auto& begin = job.record.has_started_seen() ? job.record.started_seen() : job.info().started();
+  return queue::usedBetween(queue::widthOf(useOf(job)), timeOf(begin), seen);
 }
 
 std::vector<queue::Account> allocationAccounts(const QueueTables& tables,

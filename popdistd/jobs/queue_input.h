@@ -25,6 +25,7 @@ struct QueueTables {
   const queue::Rules& rules;
   const IsShutOut& is_shut_out;
   Clock::time_point now;
+  queue::Time seen;  ///< what was used is counted by it, whatever the time of day does
 };
 
 struct QueueInput {
@@ -44,8 +45,9 @@ std::map<std::string, HostLoad> loadOf(JobTable& jobs);
 /// The job's instances and IPUs, as quotas count them.
 queue::Shape useOf(const Job& job);
 
-/// What the job has used since its runner has started, in seconds, as it counts now.
-double usedSoFar(const Job& job, queue::Time now);
+/// What the job has used since its runner has started, in seconds, as it counts when `seen` of SeenTime is
+/// now.
+double usedSoFar(const Job& job, queue::Time seen);
 
 /// The allocations of these pools, with what runs.
 std::vector<queue::Account> allocationAccounts(const QueueTables& tables,

@@ -90,14 +90,14 @@ v1::QuotaInfo DaemonCore::view(const v1::QuotaInfo& quota) {
   const bool is_user = quota.of().kind() == v1::QUOTA_USER;
   if (is_user && name == "*") return info;
   v1::QuotaUse& use = *info.mutable_use();
-  const queue::Time now = std::chrono::floor<std::chrono::milliseconds>(settings_.clock());
-  double used_s = is_user ? quotas_.usedBy(name, now) : 0;
+  const queue::Time seen = std::chrono::floor<std::chrono::milliseconds>(seen_.now());
+  double used_s = is_user ? quotas_.usedBy(name, seen) : 0;
   use.set_queued_jobs(is_user ? jobs_.waitingOf(name) : jobs_.waitingIn(name));
   for (const std::int64_t id : jobs_.active()) {
     const Job& job = *jobs_.find(id);
     if ((is_user ? job.info().user() : job.info().allocation()) != name) continue;
     addTo(use, useOf(job));
-    if (is_user) used_s += usedSoFar(job, now);
+    if (is_user) used_s += usedSoFar(job, seen);
   }
   use.set_recent_hours(used_s / 3600);
   return info;

@@ -8,6 +8,7 @@
 //   socket         the runner listens here
 //   journal, out/  what has happened and what was written (runner/store/record_store.h)
 //   outcome        how it ended: written last, whole
+//   old            when it was first seen to be of more than 30 days ago (runner/store/job_retention.h)
 #pragma once
 
 #include <chrono>
@@ -43,9 +44,8 @@ class JobDirectories {
   explicit JobDirectories(std::string root) : root_(std::move(root)) {}
 
   /// Makes the directory of a new job, with the number after the highest, and writes `spec` there; waits for
-  /// other creators. Directories of jobs that ended or were lost go by age: those of more than 30 days ago,
-  /// and the oldest beyond 1,000. kAlreadyExists: a job of that name runs. kPermissionDenied: root() belongs
-  /// to somebody else, or others may write there.
+  /// other creators. Directories of jobs that ended or were lost go as removeOldJobs() says. kAlreadyExists:
+  /// a job of that name runs. kPermissionDenied: root() belongs to somebody else, or others may write there.
   Result<JobEntry> create(const std::string& name, const std::string& spec) const;
 
   /// By its number, or by its name: the newest of that name. kNotFound names what was looked for, and lists

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -14,9 +17,17 @@ namespace pop::runner {
 namespace {
 
 constexpr std::chrono::days kKeptFor{30};
+constexpr std::chrono::days kOldFor{1};
 constexpr std::size_t kMostEnded = 1000;
 
-std::chrono::system_clock::time_point endOf(const JobEntry& job) {
+using Time = std::chrono::system_clock::time_point;
+
+// Its content, not its time: that is the file system's.
+std::string markOf(const JobEntry& job) {
+  return job.path + "/old";
+}
+
+Time endOf(const JobEntry& job) {
   return job.ended.value_or(job.begun);
 }
 
@@ -30,6 +41,25 @@ void remove(const JobEntry& job) {
   removeAll(job.path);
 }
 
+std::optional<Time> whenMarked(const JobEntry& job) {
+  std::int64_t seconds = 0;
+  if (!(std::ifstream(markOf(job)) >> seconds)) return std::nullopt;
+  return Time(std::chrono::seconds(seconds));
+}
+
+// Marks it the first time; a mark of a clock that was ahead does not stay.
+bool isOld(const JobEntry& job, Time now) {
+  const std::optional<Time> marked = whenMarked(job);
+  if (now - endOf(job) <= kKeptFor) {
+    if (marked) ::unlink(markOf(job).c_str());
+    return false;
+  }
+  if (marked && *marked <= now) return now - *marked >= kOldFor;
+  std::ofstream(markOf(job)) << std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count()
+                             << '\n';
+  return false;
+}
+
 }  // namespace
 
 void removeOldJobs(std::span<const JobEntry> jobs, std::chrono::system_clock::time_point now) {
@@ -40,7 +70,7 @@ void removeOldJobs(std::span<const JobEntry> jobs, std::chrono::system_clock::ti
   std::sort(ended.begin(), ended.end(),
             [](const JobEntry* a, const JobEntry* b) { return endOf(*a) > endOf(*b); });
   for (std::size_t place = 0; place < ended.size(); ++place) {
-    if (place >= kMostEnded || now - endOf(*ended[place]) > kKeptFor) remove(*ended[place]);
+    if (place >= kMostEnded || isOld(*ended[place], now)) remove(*ended[place]);
   }
 }
 

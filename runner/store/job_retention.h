@@ -9,8 +9,9 @@
 
 namespace pop::runner {
 
-/// Removes the directories of jobs that ended, or were lost, more than 30 days ago, and the oldest of them
-/// beyond 1,000. What cannot be removed stays. `jobs`: all there are.
+/// Removes the directories of jobs that ended, or were lost, more than 30 days ago, and were so a day ago,
+/// too: a clock that is ahead for a while removes nothing. Also the oldest of them beyond 1,000. What cannot
+/// be removed stays. `jobs`: all there are; `now`: the time of day.
 void removeOldJobs(std::span<const JobEntry> jobs, std::chrono::system_clock::time_point now);
 
 /// Removes the directory `number` in `root` if its creator was stopped before it was a job.

@@ -201,5 +201,30 @@ TEST_F(QueueTest, WhoHasUsedLittleGoesFirstAlsoAfterARestart) {
   EXPECT_EQ(job(of_alice).state(), v1::JOB_QUEUED);
 }
 
+// By 40 days, for a minute, while bob's job runs.
+TEST_F(QueueTest, AJumpOfTheClockIsNoUse) {
+  queue_rules_.fair_share = true;
+  restart();
+  join("h0", 4);
+  const std::int64_t past = submit(requestOf(4), "alice");
+  advance(minutes(5));
+  hosts_.at("h0").finish({past, 1}, 0);
+  settle();
+  const std::int64_t short_one = submit(requestOf(4), "bob");
+  wall_ += hours(24 * 40);
+  advance(minutes(1));
+  hosts_.at("h0").finish({short_one, 1}, 0);
+  settle();
+  wall_ -= hours(24 * 40);
+  advance(minutes(1));
+  const std::int64_t runs_now = submit(requestOf(4), "carol");
+  const std::int64_t of_alice = submit(requestOf(4), "alice");
+  const std::int64_t of_bob = submit(requestOf(4), "bob");
+  hosts_.at("h0").finish({runs_now, 1}, 0);
+  settle();
+  EXPECT_TRUE(runs(of_bob)) << "a minute is less than five";
+  EXPECT_EQ(job(of_alice).state(), v1::JOB_QUEUED);
+}
+
 }  // namespace
 }  // namespace pop::popdistd::testing

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "tests/testing/temp_dir.h"
 
@@ -35,11 +36,26 @@ TEST_F(JobRetentionTest, JobsGoAfterThirtyDaysUnlessTheyRun) {
                            job(3, JobState::kRunning, days(400)), job(4, JobState::kEnded, days(29)),
                            job(5, JobState::kLost, days(28))};
   removeOldJobs(jobs, now_);
+  for (const JobEntry& each : jobs) EXPECT_TRUE(isThere(each.id)) << "a clock may be ahead for a while";
+  removeOldJobs(jobs, now_ + std::chrono::hours(25));
   EXPECT_FALSE(isThere(1));
   EXPECT_FALSE(isThere(2));
   EXPECT_TRUE(isThere(3));
   EXPECT_TRUE(isThere(4));
   EXPECT_TRUE(isThere(5));
+}
+
+// By 40 days, for a minute, and again a week later.
+TEST_F(JobRetentionTest, AClockThatIsAheadForAWhileRemovesNothing) {
+  const JobEntry jobs[] = {job(1, JobState::kEnded, days(1)), job(2, JobState::kLost, days(2))};
+  for (const days later : {days(0), days(7)}) {
+    removeOldJobs(jobs, now_ + later + days(40));
+    removeOldJobs(jobs, now_ + later + days(40) + std::chrono::minutes(1));
+    removeOldJobs(jobs, now_ + later);
+  }
+  EXPECT_TRUE(isThere(1));
+  EXPECT_TRUE(isThere(2));
+  EXPECT_FALSE(std::filesystem::exists(jobs[0].path + "/old"));
 }
 
 TEST_F(JobRetentionTest, TheOldestOfMoreThanAThousandGo) {
@@ -59,6 +75,9 @@ TEST_F(JobRetentionTest, CreatingAJobRemovesOldOnes) {
   ASSERT_EQ(::utimensat(AT_FDCWD, (old.path + "/outcome").c_str(), then, 0), 0);
   EXPECT_EQ(jobs.list().value().size(), 1u) << "looking removes nothing";
   EXPECT_EQ(jobs.create("", "").value().id, 2);
+  ASSERT_TRUE(std::filesystem::exists(old.path + "/old"));
+  std::ofstream(old.path + "/old") << ::time(nullptr) - 86401;
+  EXPECT_EQ(jobs.create("", "").value().id, 3);
   EXPECT_FALSE(std::filesystem::exists(old.path));
 }
 
