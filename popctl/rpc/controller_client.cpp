@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "popctl/rpc/all_pages.h"
 #include "popctl/rpc/connection.h"
 #include "popctl/rpc/reconnects.h"
 
@@ -99,7 +100,8 @@ Status ControllerClient::forget(const v1::JobRef& job) {
 }
 
 Result<v1::ListHostsReply> ControllerClient::listHosts() {
-  return POP_UNARY_(ListHosts, v1::ListHostsRequest());
+  return allPages(v1::ListHostsRequest(),
+                  [this](const v1::ListHostsRequest& page) { return POP_UNARY_(ListHosts, page); });
 }
 Result<v1::HostInfo> ControllerClient::getHost(const v1::HostRef& host) {
   return POP_UNARY_(GetHost, host);

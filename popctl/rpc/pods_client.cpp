@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "popctl/rpc/all_pages.h"
 #include "popctl/rpc/connection.h"
 #include "popctl/rpc/reconnects.h"
 #include "proto/popdist/v1/pods.grpc.pb.h"
@@ -154,7 +155,8 @@ Result<v1::ListAllocationsReply> PodsClient::listAllocations() {
 }
 Result<v1::ListPodPartitionsReply> PodsClient::listPodPartitions(
     const v1::ListPodPartitionsRequest& request) {
-  return POP_PODS_(ListPartitions, request);
+  return allPages(
+      request, [this](const v1::ListPodPartitionsRequest& page) { return POP_PODS_(ListPartitions, page); });
 }
 Status PodsClient::releasePartition(const v1::ReleasePartitionRequest& request) {
   return POP_PODS_(ReleasePartition, request).status();

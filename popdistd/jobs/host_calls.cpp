@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "popdistd/api/page_room.h"
 #include "popdistd/jobs/daemon_core.h"
 #include "popdistd/jobs/queue_input.h"
 
@@ -19,10 +20,20 @@ Result<Host*> DaemonCore::hostOf(const v1::HostRef& ref) {
   return Status(Code::kNotFound, "no host " + inQuotes(ref.name()) + " has joined");
 }
 
-void DaemonCore::listHosts(const Caller&, v1::ListHostsRequest, Reply<v1::ListHostsReply> reply) {
+void DaemonCore::listHosts(const Caller&, v1::ListHostsRequest request, Reply<v1::ListHostsReply> reply) {
+  if (const Status fits = checkPageSize(request.page_size()); !fits.ok()) return reply(fits);
   v1::ListHostsReply list;
   const std::map<std::string, HostLoad> load = loadOf(jobs_);
-  for (const auto& [name, host] : hosts_.all()) *list.add_hosts() = view(host, load);
+  PageRoom room(request.page_size());
+  for (auto each = hosts_.all().upper_bound(request.page_token()); each != hosts_.all().end(); ++each) {
+    if (room.isFull()) {
+      list.set_next_page_token(list.hosts().rbegin()->name());
+      break;
+    }
+    v1::HostInfo info = view(each->second, load);
+    room.take(info.ByteSizeLong());
+    *list.add_hosts() = std::move(info);
+  }
   list.set_revision(revisions_.current());
   reply(std::move(list));
 }

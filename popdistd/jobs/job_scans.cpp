@@ -6,14 +6,13 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "popdistd/api/page_room.h"
 
 namespace pop::popdistd {
 namespace {
 
 constexpr int kPageSize = 100;
 constexpr int kMaxPageSize = 1000;
-// Clients take 4 MiB. A page has one job at least.
-constexpr std::size_t kMaxPageBytes = 1 << 20;
 constexpr int kJobsAtOnce = 1000;
 constexpr std::size_t kMostScans = 16;  // of one user
 
@@ -51,7 +50,7 @@ bool JobScans::look(Scan& scan) const {
     if (seen == kJobsAtOnce) return false;
     const Job& job = each->second;
     if (isWanted(job, scan)) {
-      const bool is_full = scan.page.jobs_size() == scan.request.page_size() || scan.bytes >= kMaxPageBytes;
+      const bool is_full = scan.page.jobs_size() == scan.request.page_size() || scan.bytes >= kMostPageBytes;
       if (is_full) {
         scan.page.set_next_page_token(std::to_string(scan.before));
         return true;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "popdistd/api/page_room.h"
 #include "popdistd/pods/holder_id.h"
 
 namespace pop::popdistd {
@@ -142,12 +143,21 @@ void PodsService::listAllocations(const Caller& caller, v1::ListAllocationsReque
 
 void PodsService::listPartitions(const Caller& caller, v1::ListPodPartitionsRequest request,
                                  Reply<v1::ListPodPartitionsReply> reply) {
+  if (const Status fits = checkPageSize(request.page_size()); !fits.ok()) return reply(fits);
   const auto partitions = table().list(request.allocation(), PodAccess::inTable(caller));
   if (!partitions.ok()) return reply(partitions.status());
   v1::ListPodPartitionsReply list;
+  PageRoom room(request.page_size());
   for (const vipu::Partition* const each : partitions.value()) {
-    if (request.owner().empty() || each->owner == request.owner())
-      *list.add_partitions() = parts_.partitions.show(*each);
+    const bool is_before = !request.page_token().empty() && each->id <= request.page_token();
+    if (is_before || (!request.owner().empty() && each->owner != request.owner())) continue;
+    if (room.isFull()) {
+      list.set_next_page_token(list.partitions().rbegin()->id());
+      break;
+    }
+    v1::PartitionInfo info = parts_.partitions.show(*each);
+    room.take(info.ByteSizeLong());
+    *list.add_partitions() = std::move(info);
   }
   list.set_revision(parts_.revisions.current());
   reply(std::move(list));

@@ -29,4 +29,23 @@ Reply<Answer> replyTo(const std::shared_ptr<HttpExchange>& exchange) {
   return [exchange](const Result<Answer>& result) { exchange->answer(jsonAnswer(result)); };
 }
 
+/// Answers the exchange with all pages of a list in one, as of the revision of the first: who watches from
+/// there misses nothing. `ask(request, reply)` asks for one page.
+template <typename Answer, typename Request, typename Ask>
+void replyAllPages(const std::shared_ptr<HttpExchange>& exchange, Request request, Ask ask,
+                   std::shared_ptr<Answer> before = nullptr) {
+  ask(request, [exchange, request, ask, before](Result<Answer> page) {
+    if (!page.ok()) return exchange->answer(errorAnswer(page.status()));
+    const auto all = before != nullptr ? before : std::make_shared<Answer>();
+    const auto revision = before != nullptr ? before->revision() : page->revision();
+    all->clear_next_page_token();
+    all->MergeFrom(*page);
+    all->set_revision(revision);
+    if (all->next_page_token().empty()) return exchange->answer(jsonAnswer<Answer>(std::move(*all)));
+    Request next = request;
+    next.set_page_token(all->next_page_token());
+    replyAllPages<Answer>(exchange, std::move(next), ask, all);
+  });
+}
+
 }  // namespace pop::popdistd

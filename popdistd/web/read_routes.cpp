@@ -49,7 +49,13 @@ void Routes::get(const Exchange& exchange, const std::string& path, const std::s
                              .body = metrics_(caller.role >= v1::ROLE_OPERATOR)});
   if (path == "/v1/jobs") return list(exchange, query);
   if (path == "/v1/counts") return api_.countJobs(caller, {}, replyTo<v1::CountJobsReply>(exchange));
-  if (path == "/v1/hosts") return api_.listHosts(caller, {}, replyTo<v1::ListHostsReply>(exchange));
+  if (path == "/v1/hosts") {
+    return replyAllPages<v1::ListHostsReply>(
+        exchange, v1::ListHostsRequest(),
+        [this, caller](const v1::ListHostsRequest& page, Reply<v1::ListHostsReply> reply) {
+          api_.listHosts(caller, page, std::move(reply));
+        });
+  }
   if (path == "/v1/clusters") return pods_.listClusters(caller, {}, replyTo<v1::ListClustersReply>(exchange));
   if (path == "/v1/agents") return pods_.listAgents(caller, {}, replyTo<v1::ListAgentsReply>(exchange));
   if (path == "/v1/allocations")
@@ -99,8 +105,12 @@ void Routes::listPartitions(const Exchange& exchange, const std::string& query) 
   v1::ListPodPartitionsRequest request;
   request.set_allocation(validUtf8(textOf(queryValue(query, "allocation"))));
   request.set_owner(validUtf8(textOf(queryValue(query, "owner"))));
-  pods_.listPartitions(exchange->request().caller.value(), std::move(request),
-                       replyTo<v1::ListPodPartitionsReply>(exchange));
+  replyAllPages<v1::ListPodPartitionsReply>(
+      exchange, std::move(request),
+      [this, caller = exchange->request().caller.value()](const v1::ListPodPartitionsRequest& page,
+                                                          Reply<v1::ListPodPartitionsReply> reply) {
+        pods_.listPartitions(caller, page, std::move(reply));
+      });
 }
 
 // A browser that reconnects says the last event that it has.

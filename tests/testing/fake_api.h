@@ -83,6 +83,7 @@ class FakeApi final : public popdistd::Api {
   std::string owner;              ///< of all jobs; empty: who asks
   std::optional<Status> refusal;  ///< of all that asks for a job
   bool answers = true;
+  int pages_of_hosts = 1;
   bool job_runs = true;
   std::vector<Reply<v1::JobInfo>> unanswered;
 
@@ -146,7 +147,10 @@ class FakeApi final : public popdistd::Api {
                  Reply<v1::ListHostsReply> reply) override {
     calls.push_back(caller.user + " listHosts");
     v1::ListHostsReply answer;
-    answer.add_hosts()->set_name("h0");
+    const int number = request.page_token().empty() ? 0 : std::stoi(request.page_token());
+    answer.add_hosts()->set_name("h" + std::to_string(number));
+    answer.set_revision(static_cast<std::uint64_t>(number) + 7);
+    if (number + 1 < pages_of_hosts) answer.set_next_page_token(std::to_string(number + 1));
     reply(answer);
   }
   void getHost(const Caller& caller, v1::HostRef host, Reply<v1::HostInfo> reply) override {

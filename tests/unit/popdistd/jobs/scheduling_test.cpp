@@ -144,5 +144,43 @@ TEST_F(SchedulingTest, ThousandsWaitWithoutBeingLookedAt) {
   EXPECT_FALSE(job(2001).reason().empty());
 }
 
+// Of 2,000 hosts, the last 600 with a reason of 3 KB: more than a page takes.
+TEST_F(SchedulingTest, AListOfHostsComesInPages) {
+  constexpr int kHosts = 2000;
+  const auto name = [](int number) { return "h" + std::to_string(10'000 + number); };
+  for (int host = 0; host < kHosts; ++host) join(name(host));
+  for (int host = kHosts - 600; host < kHosts; ++host) {
+    v1::DrainRequest request;
+    request.mutable_host()->set_name(name(host));
+    request.set_reason(std::string(3000, 'x'));
+    Answer<v1::HostInfo> answer;
+    core_->drain(callerOf("root"), request, answer.reply());
+  }
+  settle();
+  for (const std::int32_t page_size : {0, 700}) {
+    v1::ListHostsRequest request;
+    request.set_page_size(page_size);
+    int pages = 0;
+    int listed = 0;
+    do {
+      Answer<v1::ListHostsReply> answer;
+      core_->listHosts(callerOf("alice"), request, answer.reply());
+      const v1::ListHostsReply page = answer.value();
+      EXPECT_LT(page.ByteSizeLong(), std::size_t{1100} * 1024);
+      EXPECT_LE(page.hosts_size(), page_size > 0 ? page_size : kHosts);
+      for (const v1::HostInfo& each : page.hosts()) ASSERT_EQ(each.name(), name(listed++));
+      request.set_page_token(page.next_page_token());
+      ++pages;
+    } while (!request.page_token().empty());
+    EXPECT_EQ(listed, kHosts);
+    EXPECT_GT(pages, page_size == 0 ? 1 : 2);
+  }
+  v1::ListHostsRequest wrong;
+  wrong.set_page_size(-1);
+  Answer<v1::ListHostsReply> answer;
+  core_->listHosts(callerOf("alice"), wrong, answer.reply());
+  EXPECT_EQ(answer.code(), Code::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace pop::popdistd::testing

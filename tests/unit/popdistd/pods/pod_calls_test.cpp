@@ -265,6 +265,23 @@ TEST_F(PodCallsTest, AnAllocationsQuotaIsRemovedFirst) {
   EXPECT_EQ(call(pods(), &PodsApi::removeAllocation, "root", allocation).code(), Code::kOk);
 }
 
+TEST_F(PodCallsTest, AListOfPartitionsComesInPages) {
+  join("h0");
+  for (const char* const id : {"c", "a", "e", "b", "d"}) ASSERT_EQ(create(id, 4).code(), Code::kOk);
+  std::string listed;
+  v1::ListPodPartitionsRequest request;
+  request.set_page_size(2);
+  do {
+    const auto page = call(pods(), &PodsApi::listPartitions, "alice", request).value();
+    for (const v1::PartitionInfo& each : page.partitions()) listed += each.id();
+    listed += '/';
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  EXPECT_EQ(listed, "ab/cd/e/");
+  request.set_page_size(-1);
+  EXPECT_EQ(call(pods(), &PodsApi::listPartitions, "alice", request).code(), Code::kInvalidArgument);
+}
+
 TEST_F(PodCallsTest, WatchersHearThatTheInventoryHasChanged) {
   join("h0");
   const std::unique_ptr<Source<ShownChange>> source = core_->watch({"alice", ""}, {}, [] {}).value();

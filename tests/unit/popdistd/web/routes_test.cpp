@@ -98,6 +98,14 @@ TEST_F(RoutesTest, PassErrorsOnWithTheirStatus) {
   }
 }
 
+TEST_F(RoutesTest, AListOfHostsIsWhole) {
+  loop.run([this] { api.pages_of_hosts = 3; });
+  const std::string answer = ask("GET", "/v1/hosts");
+  for (const char* const host : {R"("name":"h0")", R"("name":"h1")", R"("name":"h2")"})
+    EXPECT_THAT(answer, HasSubstr(host));
+  EXPECT_THAT(answer, AllOf(HasSubstr(R"("revision":"7")"), HasSubstr(R"("next_page_token":"")")));
+}
+
 TEST_F(RoutesTest, HaveShortFormsForReading) {
   EXPECT_THAT(ask("GET", "/v1/jobs?user=al%20ice+b&state=JOB_QUEUED&page_size=3"),
               AllOf(StartsWith("HTTP/1.1 200"), HasSubstr(R"("next_page_token":"more")")));
