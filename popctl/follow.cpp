@@ -22,21 +22,28 @@ Status withReconnects(ControllerClient& client,
   }
 }
 
-Status followChanges(ControllerClient& client, const std::function<bool(const v1::Change&)>& each) {
+Status followChanges(ControllerClient& client, const std::function<bool(const v1::Change&)>& each,
+                     Until until) {
   std::uint64_t revision = 0;
   bool stopped = false;
   return withReconnects(client, [&](const std::function<void()>& received) -> Status {
     v1::WatchRequest request;
     request.set_since_revision(revision);
     bool in_snapshot = false;
-    const Status how = client.watch(request, [&](const v1::Change& change) {
-      received();
-      in_snapshot = change.has_snapshot_begins() || (in_snapshot && !change.has_snapshot_ends());
-      // Half a snapshot is none: the next one begins anew.
-      if (!in_snapshot) revision = change.revision();
-      stopped = !each(change);
-      return !stopped;
-    });
+    const Status how = client.watch(
+        request,
+        [&](const v1::Change& change) {
+          received();
+          in_snapshot = change.has_snapshot_begins() || (in_snapshot && !change.has_snapshot_ends());
+          // Half a snapshot is none: the next one begins anew.
+          if (!in_snapshot) revision = change.revision();
+          stopped = !each(change);
+          return !stopped;
+        },
+        until);
+    if (until && std::chrono::system_clock::now() >= *until)
+      return {Code::kDeadlineExceeded,
+              "no answer from " + client.server().address + " within " + client.server().timeout_option};
     return how.ok() && !stopped ? unavailable("the server has ended the stream") : how;
   });
 }

@@ -16,8 +16,9 @@ Status withReconnects(ControllerClient& client,
                       const std::function<Status(const std::function<void()>& received)>& attempt);
 
 /// Passes on what changes, after all there is, in the order of the server; after a lost connection from there
-/// on. Blocks until `each` returns false (kOk) or an error.
-Status followChanges(ControllerClient& client, const std::function<bool(const v1::Change&)>& each);
+/// on. Blocks until `each` returns false (kOk), `until` has passed (kDeadlineExceeded), or an error.
+Status followChanges(ControllerClient& client, const std::function<bool(const v1::Change&)>& each,
+                     Until until = std::nullopt);
 
 /// The job once it has ended. `timeout`: kDeadlineExceeded then.
 Result<v1::JobInfo> waitForEnd(ControllerClient& client, const v1::JobRef& job,

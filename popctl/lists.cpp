@@ -8,11 +8,13 @@
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "common/base/text.h"
+#include "popctl/app.h"
 #include "popctl/commands.h"
 #include "popctl/follow.h"
 #include "popctl/overview.h"
@@ -62,33 +64,43 @@ std::vector<v1::HostInfo> vectorOf(const v1::ListHostsReply& reply) {
   return {reply.hosts().begin(), reply.hosts().end()};
 }
 
+// For a --timeout that was given; else without end.
+Until watchedUntil(const Command& command) {
+  if (!command.common.timeout_s) return std::nullopt;
+  return std::chrono::system_clock::now() + timeoutOf(command);
+}
+
 int printChanges(const Command& command, ControllerClient& client,
                  const std::function<bool(const v1::Change&)>& wanted) {
   int printed = 0;
-  const Status how = followChanges(client, [&](const v1::Change& change) {
+  bool is_answered = false;
+  const auto print = [&](const v1::Change& change) {
+    is_answered = true;
     if (wanted(change)) printed = printJson(change);
     return printed == 0;
-  });
-  return how.ok() ? printed : failed(command, how);
+  };
+  const Status how = followChanges(client, print, watchedUntil(command));
+  const bool is_over = how.code() == Code::kDeadlineExceeded && is_answered;
+  return how.ok() || is_over ? printed : failed(command, how);
 }
 
 // Draws what a thread that follows changes has learnt.
 class Screen {
  public:
-  Screen(ControllerClient& client, Draw draw)
-      : draw_(std::move(draw)), thread_([this, &client] { follow(client); }) {}
+  Screen(ControllerClient& client, Until until, Draw draw)
+      : draw_(std::move(draw)), thread_([this, &client, until] { follow(client, until); }) {}
   ~Screen() { thread_.join(); }
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  // Why it ends.
+  // Why it ends; well at a time that was given, if there was something to draw.
   Status run() {
     const bool terminal = ::isatty(STDOUT_FILENO) == 1;
     std::unique_lock lock(mutex_);
     while (true) {
       const auto has_news = [this] { return changed_ || end_.has_value(); };
       terminal ? news_.wait_for(lock, kRedraw, has_news) : (news_.wait(lock, has_news), true);
-      if (end_) return *end_;
+      if (end_) return end_->code() == Code::kDeadlineExceeded && overview_.isWhole() ? Status() : *end_;
       if (!overview_.isWhole()) continue;
       changed_ = false;
       const std::string text = draw_(overview_);
@@ -100,14 +112,15 @@ class Screen {
   }
 
  private:
-  void follow(ControllerClient& client) {
-    const Status how = followChanges(client, [this](const v1::Change& change) {
+  void follow(ControllerClient& client, Until until) {
+    const auto apply = [this](const v1::Change& change) {
       const std::scoped_lock lock(mutex_);
       overview_.apply(change);
       changed_ = overview_.isWhole();
       if (changed_) news_.notify_all();
       return true;
-    });
+    };
+    const Status how = followChanges(client, apply, until);
     const std::scoped_lock lock(mutex_);
     end_ = how;
     news_.notify_all();
@@ -131,7 +144,8 @@ class Screen {
 };
 
 int watch(const Command& command, ControllerClient& client, const Draw& draw) {
-  return failed(command, Screen(client, draw).run());
+  const Status how = Screen(client, watchedUntil(command), draw).run();
+  return how.ok() ? 0 : failed(command, how);
 }
 
 // As many lines as the terminal has.

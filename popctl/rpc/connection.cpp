@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popctl/rpc/connection.h"
 
+#include <grpc/support/log.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
@@ -8,12 +9,14 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
 #include "common/base/text.h"
 #include "common/os/name_lookup.h"
 #include "common/os/place.h"
+#include "popctl/rpc/unreached.h"
 
 namespace pop::popctl {
 namespace {
@@ -127,6 +130,8 @@ class SaysWhoFactory final : public grpc::experimental::ClientInterceptorFactory
 
 // `server` outlives the channel.
 std::shared_ptr<grpc::Channel> channelTo(const Server& server) {
+  // gRPC's own lines would stand beside the error, which says the same in words.
+  if (std::getenv("GRPC_VERBOSITY") == nullptr) gpr_set_log_function([](gpr_log_func_args*) {});
   const std::string target = targetOf(server.address);
   if (server.token.empty() && server.api_user_id.empty() && server.api_access_key.empty())
     return grpc::CreateCustomChannel(target, credentials(server.tls), argumentsFor(server));
@@ -172,13 +177,9 @@ Status fromGrpc(const grpc::Status& status, const Server& server) {
   if (wasClosedUnheard(status, server))
     return {code, "popdistd has closed the connection by " + server.address +
                       ": it is ending, or its log says why it refuses you: " + words};
-  if (code == Code::kUnavailable && neverConnected(status)) {
-    return {code, "popdistd cannot be reached at " + server.address +
-                      (server.address.starts_with("unix:") ? ""
-                       : server.tls                        ? " with TLS"
-                                                           : " without TLS") +
-                      " (" + server.options + "): " + words};
-  }
+  if (code == Code::kUnavailable && neverConnected(status)) return {code, unreachedText(server, words)};
+  if (code == Code::kUnavailable && words.find("ocket closed") != std::string::npos)
+    return {code, "the connection to popdistd at " + server.address + " was lost: it was closed there"};
   if (code == Code::kDeadlineExceeded)
     return {code, "no answer from " + server.address + " within " + server.timeout_option};
   return {code, words.empty() ? "popdistd at " + server.address + " gave no reason" : words};

@@ -12,7 +12,6 @@
 namespace pop::popctl {
 namespace {
 
-using Until = std::optional<std::chrono::system_clock::time_point>;
 using Stub = v1::Controller::Stub;
 
 template <typename Request, typename Reply>
@@ -136,8 +135,8 @@ Result<v1::CheckStoreReply> ControllerClient::checkStore() {
 #undef POP_UNARY_
 
 Status ControllerClient::watch(const v1::WatchRequest& request,
-                               const std::function<bool(const v1::Change&)>& each) {
-  return streamed(*connection_, &Stub::Watch, request, each);
+                               const std::function<bool(const v1::Change&)>& each, Until until) {
+  return streamed(*connection_, &Stub::Watch, request, each, until);
 }
 Status ControllerClient::logs(const v1::LogsRequest& request,
                               const std::function<bool(const v1::Record&)>& each, Until until) {

@@ -20,6 +20,9 @@ namespace v1 = ::popdist::v1;
 
 struct Connection;
 
+/// A deadline; nothing: there is none.
+using Until = std::optional<std::chrono::system_clock::time_point>;
+
 /// From any thread.
 class ControllerClient {
  public:
@@ -63,7 +66,8 @@ class ControllerClient {
   Result<v1::CheckStoreReply> checkStore();
 
   /// Streams, to their end; `each` returns false to end one (kOk).
-  Status watch(const v1::WatchRequest& request, const std::function<bool(const v1::Change&)>& each);
+  Status watch(const v1::WatchRequest& request, const std::function<bool(const v1::Change&)>& each,
+               Until until = std::nullopt);
   Status logs(const v1::LogsRequest& request, const std::function<bool(const v1::Record&)>& each,
               std::optional<std::chrono::system_clock::time_point> until = std::nullopt);
   Status backup(const std::function<bool(const std::string& bytes)>& each);

@@ -229,6 +229,12 @@ TEST_F(PopctlTest, JsonOfLogsHasARecordOnEachLine) {
   EXPECT_THAT(linesOf(logs.out)[2], HasSubstr("\"exit_code\":3"));
 }
 
+TEST_F(PopctlTest, WatchesForATimeThatIsGiven) {
+  const Outcome watched = popctl({"list", "jobs", "--watch", "--timeout", "1"});
+  EXPECT_EQ(watched.exit_code, 0) << watched.err;
+  EXPECT_THAT(watched.err, IsEmpty());
+}
+
 TEST_F(PopctlTest, WatchPrintsTheListWheneverItChanges) {
   daemon.addJob(12);
   PoprunProcess watching(setupOf({"list", "jobs", "--watch"}));
