@@ -8,6 +8,8 @@
 #include <memory>
 #include <utility>
 
+#include "popdist/cxx20.hpp"
+
 namespace popdist::detail {
 
 /// Of a type, as a template's argument.
