@@ -19,7 +19,10 @@ bool isNegativeNumber(std::string_view word) {
 }  // namespace
 
 void addSubmitOptions(CLI::App& app, SubmitOptions& submit) {
-  app.add_option("--name", submit.name, "of the job")->type_name("NAME")->check(notEmpty());
+  app.add_option("--name", submit.name, "of the job")
+      ->type_name("NAME")
+      ->check(notEmpty())
+      ->check(noOption());
   app.add_flag("--held", submit.held, "it waits until `popctl release job`");
   app.add_option("--priority", submit.priority, "jobs with a higher one start first")
       ->type_name("N")
@@ -31,7 +34,8 @@ void addSubmitOptions(CLI::App& app, SubmitOptions& submit) {
   app.add_option("--allocation", submit.allocation,
                  "run on hosts that serve this allocation's agents, under its quota")
       ->type_name("NAME")
-      ->check(notEmpty());
+      ->check(notEmpty())
+      ->check(noOption());
   app.add_flag("--no-wait", submit.no_wait, "fail if the job cannot start now");
   app.add_flag("--wait", submit.wait, "wait for the job's end, and exit as it did");
   app.add_flag("--attach", submit.attach, "show the job as poprun does; Ctrl-C ends the job");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CLI11 is told of options that are whole numbers, so that mistakes are said with the limits.
+// Checks of option values for CLI11, so that mistakes are said with the limits.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,6 +20,15 @@ inline CLI::Validator wholeNumber(std::int64_t least, std::int64_t most = std::n
                std::to_string(most);
       },
       "");
+}
+
+/// Refuses an option in the place of a value that was forgotten, as in --name --attach.
+inline CLI::Validator noOption() {
+  return {[](const std::string& text) {
+            return text.starts_with('-') ? inQuotes(text) + " is an option: the value is missing"
+                                         : std::string();
+          },
+          ""};
 }
 
 /// Refuses what comes of a variable that is not set, as in --name "$NAME".

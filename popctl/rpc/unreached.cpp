@@ -27,15 +27,13 @@ constexpr Cause kCauses[] = {
      "directory of this cluster, and is this host's clock right?"},
     {"wrong version number", With::kTls,
      "what listens there does not speak TLS: it is another program, or a popdistd without TLS, which is "
-     "reached "
-     "without --tls"},
+     "reached without --tls"},
     {"selected ALPN property", With::kTls,
      "what listens there is a server of something else: it may be popdistd's port for HTTP; give that of its "
      "--listen"},
     {"Ssl handshake failed", With::kTls,
      "there was no TLS connection: it is another program, or it does not accept your certificate (its log "
-     "says "
-     "why)"},
+     "says why)"},
     {"http1.x server", With::kEither,
      "what listens there is a server for HTTP: it may be popdistd's port for HTTP; give that of its "
      "--listen"},
@@ -46,8 +44,7 @@ constexpr Cause kCauses[] = {
      "certificate"},
     {"ocket closed", With::kTls,
      "the connection was closed at once: it does not accept your certificate (its log says why), or is "
-     "another "
-     "program"},
+     "another program"},
     {"Connection reset", With::kEither,
      "the connection was reset: it is another program, or popdistd is ending"},
     {"Connection refused", With::kEither, "connection refused: does popdistd run there, at that port?"},

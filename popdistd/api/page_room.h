@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of a list goes into one answer: its page.
+// The room of a page: the part of a list that goes into one answer.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace pop::popdistd {
 /// Clients take 4 MiB.
 inline constexpr std::size_t kMostPageBytes = 1 << 20;
 
-/// Of a page that takes some 1 MiB, one entry at least, and at most `page_size` of them; 0: no number.
+/// A page takes some 1 MiB, one entry at least, and at most `page_size` of them; 0: any number.
 class PageRoom {
  public:
   explicit PageRoom(std::int32_t page_size) : most_(page_size) {}

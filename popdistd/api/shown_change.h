@@ -16,7 +16,7 @@ namespace pop::popdistd {
 
 namespace v1 = ::popdist::v1;
 
-/// How a change is sent.
+/// The form in which a change is sent.
 enum class ChangeWire : std::size_t { kProtobuf, kJson };
 
 /// Copies are cheap, and are the same change. On the loop's thread.

@@ -63,8 +63,8 @@ Status checkRefuses(EtcdClient& etcd, const std::vector<ForbiddenClient>& forbid
         return failedPrecondition(
             "etcd at " + address + " lets in " + each.who +
             ", with which whoever has one may do all that popdistd may: give etcd certificates of an "
-            "authority "
-            "of its own (popdist-agent init-tls --etcd), --client-cert-auth and --peer-client-cert-auth");
+            "authority of its own (popdist-agent init-tls --etcd), --client-cert-auth and "
+            "--peer-client-cert-auth");
     }
   }
   return {};

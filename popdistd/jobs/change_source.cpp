@@ -59,7 +59,7 @@ std::optional<ShownChange> ChangeSource::show(std::uint64_t revision, const Revi
   return shown_.show(revision, sight, [&] { return make(revision, entry, sight); });
 }
 
-// What is gone is told to everybody, by its number or name alone.
+// Everybody is told that a thing is gone, by its number or name alone.
 Sight ChangeSource::sightOf(const Revisions::Entry& entry) const {
   if (entry.is_removed) return Sight::kAll;
   if (const auto* const id = std::get_if<std::int64_t>(&entry.thing)) {

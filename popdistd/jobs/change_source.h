@@ -14,7 +14,7 @@
 
 namespace pop::popdistd {
 
-/// What one watcher may see, and the messages that show it.
+/// The sight of one watcher, and the messages that show things.
 struct Views {
   std::function<Sight(const Job&)> sight_of_job;
   std::function<Sight(const std::string& partition)> sight_of_partition;

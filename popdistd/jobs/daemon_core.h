@@ -93,7 +93,7 @@ class DaemonCore final : public Api, public HostGate {
   /// For /metrics: a look at all there is.
   CoreMeasures measures();
 
-  /// Who is shut out has changed: jobs may start now that could not.
+  /// Users have been shut out, or let in again: jobs may start now that could not.
   void rolesChanged() { lives_.scheduleSoon(); }
 
   /// Where it listens: what jobs are told from now on. For a port that was not known at the start.

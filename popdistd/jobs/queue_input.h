@@ -14,7 +14,7 @@
 
 namespace pop::popdistd {
 
-/// Whether the user may do nothing any more, so that none of its jobs starts; null: everybody may.
+/// True for a user who may do nothing any more, so that none of its jobs starts; null: everybody may.
 using IsShutOut = std::function<bool(const std::string& user)>;
 
 struct QueueTables {

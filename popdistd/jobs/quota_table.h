@@ -41,7 +41,8 @@ class QuotaTable {
   queue::Limits ofAllocation(const std::string& allocation) const;
   double shareOf(const std::string& user) const;
 
-  /// What the user's jobs that have ended count for at this time, in seconds. Times are those of SeenTime.
+  /// The use, in seconds, for which the user's jobs that have ended count at this time. Times are those of
+  /// SeenTime.
   double usedBy(const std::string& user, queue::Time now) const;
   /// A job has ended, which has used so much.
   void addUse(const std::string& user, double seconds, queue::Time now);

@@ -59,7 +59,7 @@ class Revisions {
   /// By revision; those after `revision` begin at entries().upper_bound(revision).
   const Entries& entries() const { return entries_; }
 
-  /// Whether subscribers are being told of a change, which its thing does not show yet.
+  /// True while subscribers are told of a change, which its thing does not show yet.
   bool isTelling() const { return is_telling_; }
 
   /// Called after each change, until the returned handle is given to unsubscribe().

@@ -14,7 +14,7 @@
 
 namespace pop::popdistd {
 
-/// What a watcher may see of a thing.
+/// The part of a thing that a watcher may see.
 enum class Sight { kNothing, kWithoutPlace, kAll };
 
 class ShownChanges {

@@ -60,8 +60,9 @@ class Pods {
   /// everybody may use. Durable with the next commit.
   Status addDefaultInventory(const std::string& host);
 
-  /// Whether there is such a partition, and the caller may see it.
+  /// True if there is such a partition, and the caller may see it.
   bool sees(const Caller& caller, const std::string& id) const;
+  /// The partition, if there is one, whoever may see it.
   std::optional<v1::PartitionInfo> show(const std::string& id) const;
 
   /// For /metrics.

@@ -11,7 +11,7 @@
 
 namespace pop::popdistd {
 
-/// Of bytes, since gRPC would serialise a message for each stream that it writes it to.
+/// Its messages are bytes, since gRPC would serialise a message for each stream that it writes it to.
 using WatchCall = SourceCall<grpc::ByteBuffer, grpc::ByteBuffer>;
 
 /// For a WatchCall, of bytes that are a WatchRequest.

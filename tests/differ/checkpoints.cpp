@@ -42,7 +42,7 @@ struct Shared {
   std::string directory;
 };
 
-/// What an instance saves by hand.
+/// The state that an instance saves by hand.
 struct Saving : Shared {
   explicit Saving(Context& job) : Shared(job), checkpoints(job, {.directory = directory}) {}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trainer is fed with.
+// Data that trainers are fed with.
 #include <utility>
 
 #include "popdist/trainer.hpp"

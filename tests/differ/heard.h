@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of all rows expect.
+// The expectations that the tests of all rows share.
 #pragma once
 
 #include <chrono>
@@ -10,10 +10,10 @@
 
 namespace popdist::testing {
 
-// Of the instances' deadline. Nobody waits for it: errors come within a second, and later on a busy machine.
+// The instances' deadline. Nobody waits for it: errors come within a second, and later on a busy machine.
 inline constexpr std::chrono::seconds kDeadline{20};
 inline constexpr std::chrono::seconds kAtOnce{5};
-// Of rows that wait for it.
+// The deadline of rows that wait for it.
 inline constexpr std::chrono::seconds kShortDeadline{1};
 
 inline constexpr int kInstances = 2;

@@ -29,7 +29,7 @@ inline std::vector<const google::protobuf::MethodDescriptor*> allCalls() {
   return all;
 }
 
-/// Of those that other calls carry out, the one that opens it.
+/// The call whose rule counts: of one that another call carries out, that other one.
 inline std::string ruleNameOf(const std::string& method) {
   static const std::map<std::string, std::string> by_others{{"Wait", "Get"}, {"Attach", "Logs"}};
   const auto other = by_others.find(method);

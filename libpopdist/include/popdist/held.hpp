@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What objects that can be moved hold their implementation by: a call on one that was moved from throws
-// popdist_error kFailedPrecondition, "this Communicator was moved from". Such an object can be assigned to
-// and destroyed. Costs a comparison a call.
+// The pointer by which objects that can be moved hold their implementation: a call on one that was moved from
+// throws popdist_error kFailedPrecondition, "this Communicator was moved from". Such an object can be
+// assigned to and destroyed. Costs a comparison a call.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace popdist::detail {
 
-/// Of a type, as a template's argument.
+/// The name of a type, as a template's argument.
 struct TypeName {
   template <std::size_t kBytes>
   constexpr TypeName(const char (&name)[kBytes]) {  // NOLINT: Held<Impl, "Trainer"> reads best
@@ -21,6 +21,7 @@ struct TypeName {
   char text[24] = {};
 };
 
+/// Throws the error for an object of `type`.
 [[noreturn]] void refuseMovedFrom(const char* type);
 
 template <typename Impl, TypeName kType>

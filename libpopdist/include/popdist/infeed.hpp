@@ -61,7 +61,7 @@ class Infeed {
   /// forked child, which has no such threads, it only releases the object.
   ~Infeed();
 
-  /// What next() returned stays valid.
+  /// Elements that next() returned stay valid.
   Infeed(Infeed&&) noexcept;
   Infeed& operator=(Infeed&&) noexcept;
 

@@ -30,8 +30,8 @@ class Agreement {
   /// The calls that have become complete since the last time, in that order. They are then forgotten here.
   std::vector<Agreed> takeAgreed(const exec::RankNames& names = {});
 
-  /// Of members that promise to issue the same calls in the same order: the first two whose oldest calls, of
-  /// those that are not complete, have different names.
+  /// Two members that promised to issue the same calls in the same order, and whose oldest calls, of those
+  /// that are not complete, have different names: the first such two.
   struct Contradiction {
     std::string text;
     int odd_rank = -1;

@@ -21,7 +21,7 @@ namespace popdist::context {
 inline constexpr std::chrono::milliseconds kLongestTimeout{INT32_MAX};
 
 struct ContextState {
-  mutable Groups groups;
+  mutable Groups groups;  ///< they come and go while the context is read
   std::unique_ptr<Link> link;
   int instance_index = 0;
   int first_local_instance = 0;  ///< first instance of this host; its instances are consecutive

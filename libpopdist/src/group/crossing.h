@@ -16,7 +16,7 @@ namespace popdist::group {
 
 class Members;
 
-/// Of one group.
+/// The waits of one group.
 class Crossing {
  public:
   explicit Crossing(const Members& members, int first_rank) : members_(members), first_rank_(first_rank) {}

@@ -41,17 +41,20 @@ class Group {
   /// While it lives, its thread has the group to itself. A second thread's call fails, and the group with it.
   class Turn {
    public:
-    Turn(Group& group, const CollectiveCall& call) : caller_(group.caller_) {
-      if (!caller_.enter()) [[unlikely]]
+    Turn(Group& group, const CollectiveCall& call) : group_(group) {
+      if (!group.caller_.enter()) [[unlikely]]
         group.refuseSecond(call);
       group.current_ = &call;
     }
-    ~Turn() { caller_.leave(); }
+    ~Turn() {
+      group_.current_ = nullptr;
+      group_.caller_.leave();
+    }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
    private:
-    OneCaller& caller_;
+    Group& group_;
   };
 
   /// Carries out one collective. Throws popdist_error; the group is then unusable.
@@ -106,7 +109,7 @@ class Group {
   const unsigned fork_ = pop::sys::forksOfThisProcess();
   std::optional<std::string> broken_;  ///< why no further call is possible; ok: calls are possible
   OneCaller caller_;
-  const CollectiveCall* current_ = nullptr;  ///< the last one: valid within it
+  const CollectiveCall* current_ = nullptr;  ///< the one under way, of the thread that has the turn
 };
 
 }  // namespace popdist::group

@@ -19,7 +19,7 @@ class Members {
   int size() const { return static_cast<int>(instance_of_rank_.size()); }
   const std::vector<int>& instances() const { return instance_of_rank_; }
   int instanceOf(int rank) const { return instance_of_rank_[static_cast<std::size_t>(rank)]; }
-  /// Of the group, the same on all instances.
+  /// The group's number, the same on all instances.
   int number() const { return number_; }
   void setNumber(int number) { number_ = number; }
   const std::vector<int>& localRanks() const { return local_ranks_; }

@@ -39,8 +39,8 @@ class OneCaller {
   static pop::Status refusal() {
     return pop::failedPrecondition(
         "two threads of this process call it at once, and it carries out one call at a time: give each "
-        "thread a "
-        "communicator of its own (Context::createCommunicator), or call by name (AsyncCommunicator)");
+        "thread a communicator of its own (Context::createCommunicator), or call by name "
+        "(AsyncCommunicator)");
   }
 
  private:

@@ -30,7 +30,7 @@ using google::protobuf::MethodDescriptor;
 
 enum class Known { kAsUser, kByToken, kByKey, kAsNobody, kByWrongSecret, kNotByTls };
 
-/// Who tries, and what the table is told of it.
+/// An attacker, and what the table is told of it.
 struct Attacker {
   std::string what;
   Known known = Known::kAsUser;
@@ -188,7 +188,7 @@ class EveryCall : public SeveralDaemons {
     return attempts;
   }
 
-  // Of the owner; one that only waits where it is changed, and one that has ended where it is read.
+  // A job of the owner: one that only waits where it is changed, and one that has ended where it is read.
   std::int64_t jobFor(const Attempt& attempt) {
     if (attempt.job_of.empty()) return 0;
     std::unique_ptr<v1::Controller::Stub>& stub = owners_[attempt.job_of];

@@ -139,20 +139,23 @@ TEST(Grammar, EmptyValuesAreUsageErrors) {
 }
 
 TEST(Grammar, MistakesAreUsageErrors) {
-  for (const auto& words : std::vector<std::vector<std::string>>{{},
-                                                                 {"jump"},
-                                                                 {"list"},
-                                                                 {"get", "job"},
-                                                                 {"get", "job", "1", "2"},
-                                                                 {"get", "job", "1", "--odd"},
-                                                                 {"drain", "host", "h"},
-                                                                 {"signal", "job", "1"},
-                                                                 {"submit"},
-                                                                 {"submit", "host"},
-                                                                 {"submit", "job"},
-                                                                 {"submit", "job", "--wait", "--attach", "x"},
-                                                                 {"--json", "attach", "job", "1"},
-                                                                 {"list", "jobs", "--limit", "-1"}})
+  for (const auto& words :
+       std::vector<std::vector<std::string>>{{},
+                                             {"jump"},
+                                             {"list"},
+                                             {"get", "job"},
+                                             {"get", "job", "1", "2"},
+                                             {"get", "job", "1", "--odd"},
+                                             {"drain", "host", "h"},
+                                             {"signal", "job", "1"},
+                                             {"submit"},
+                                             {"submit", "host"},
+                                             {"submit", "job"},
+                                             {"submit", "job", "--wait", "--attach", "x"},
+                                             {"submit", "job", "--name", "--attach", "--", "x"},
+                                             {"submit", "job", "--allocation", "-np", "2", "x"},
+                                             {"--json", "attach", "job", "1"},
+                                             {"list", "jobs", "--limit", "-1"}})
     EXPECT_EQ(exitCode(words), 2) << ::testing::PrintToString(words);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said when popdistd cannot be reached: for what gRPC 1.51 says of servers that are something else,
-// of certificates that are not right, and of networks.
+// The words of popctl when popdistd cannot be reached: for what gRPC 1.51 says of servers that are something
+// else, of certificates that are not right, and of networks.
 #include "popctl/rpc/unreached.h"
 
 #include <gmock/gmock.h>

@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kWriteBytes = 1024 * 1024;
 constexpr std::size_t kCacheLineBytes = 64;
-constexpr std::size_t kPrefetchBytes = 3072;  // more of them in flight gained nothing
+constexpr std::size_t kPrefetchBytes = 3072;  // as far as copyWithCrc32c() fetches ahead
 
 std::size_t wholePages(std::size_t bytes) {
   return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pipelines of all instances have in common.
+// The options of a pipeline that all instances must have in common.
 #include <string>
 
 #include "common/base/text.h"
@@ -41,12 +41,8 @@ std::string textOfRecomputation(const PipelineOptions& options) {
   return options.recompute ? "mode " + std::to_string(static_cast<int>(options.recompute_mode)) : "off";
 }
 
-std::string textOfOffload(const PipelineOptions& options) {
-  std::string text;
-  for (const Offload each : {options.offload_activations, options.offload_gradient_accumulation_buffers,
-                             options.replicated_weight_sharding, options.offload_weights})
-    text += std::to_string(static_cast<int>(each)) + ' ';
-  return text;
+std::string textOf(Offload offload) {
+  return offload == Offload::kAuto ? "auto" : offload == Offload::kOn ? "on" : "off";
 }
 
 }  // namespace
@@ -62,7 +58,12 @@ Facts factsOf(const PipelineOptions& options) {
           {.name = "PipelineOptions::recompute", .text = textOfRecomputation(options)},
           {.name = "PipelineOptions::batch_serialization_iterations",
            .text = std::to_string(options.batch_serialization_iterations)},
-          {.name = "PipelineOptions::offload_…", .text = textOfOffload(options)}};
+          {.name = "PipelineOptions::offload_activations", .text = textOf(options.offload_activations)},
+          {.name = "PipelineOptions::offload_gradient_accumulation_buffers",
+           .text = textOf(options.offload_gradient_accumulation_buffers)},
+          {.name = "PipelineOptions::replicated_weight_sharding",
+           .text = textOf(options.replicated_weight_sharding)},
+          {.name = "PipelineOptions::offload_weights", .text = textOf(options.offload_weights)}};
 }
 
 }  // namespace popdist::train

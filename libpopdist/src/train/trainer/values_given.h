@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program has set by Trainer::parametersOf, for the comparison at the beginning of the next call.
+// The values that a program has set by Trainer::parametersOf, for the comparison at the beginning of the next
+// call.
 #pragma once
 
 #include <cstdint>

@@ -10,6 +10,7 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <regex>
@@ -217,6 +218,8 @@ TEST(DaemonOptions, HaveDefaults) {
   EXPECT_EQ(options.listen.port, 8090);
   EXPECT_EQ(options.http->port, 8091);
   EXPECT_FALSE(options.state_directory.empty());
+  const auto relative = std::get<DaemonOptions>(parseDaemonOptions({"--state", "st"}));
+  EXPECT_EQ(relative.state_directory, std::filesystem::current_path() / "st");
   EXPECT_EQ(options.advertised_host, sys::hostName());
   EXPECT_EQ(std::get<DaemonOptions>(parseDaemonOptions({"--dev"})).advertised_host, "localhost");
 }

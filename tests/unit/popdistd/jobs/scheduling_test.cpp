@@ -144,7 +144,7 @@ TEST_F(SchedulingTest, ThousandsWaitWithoutBeingLookedAt) {
   EXPECT_FALSE(job(2001).reason().empty());
 }
 
-// Of 2,000 hosts, the last 600 with a reason of 3 KB: more than a page takes.
+// There are 2,000 hosts, the last 600 with a reason of 3 KB: more than a page takes.
 TEST_F(SchedulingTest, AListOfHostsComesInPages) {
   constexpr int kHosts = 2000;
   const auto name = [](int number) { return "h" + std::to_string(10'000 + number); };
