@@ -29,10 +29,12 @@ pop::Result<TarLinks> TarLinks::of(const FileBytes& archive) {
   TarLinks links(archive.path());
   TarMembers members(archive.bytes(), archive.path());
   for (std::size_t at = 0;; ++at) {
-    POP_ASSIGN_OR_RETURN(std::optional<TarMember> member, members.next());
-    if (!member) return links;
-    std::string name = shortest(member->name);
-    links.members_.emplace(std::move(name), Entry{at, std::move(*member)});
+    pop::Result<std::optional<TarMember>> next = members.next();
+    if (!next.ok()) return next.status();
+    if (!*next) return links;
+    TarMember& member = **next;
+    std::string name = shortest(member.name);
+    links.members_.emplace(std::move(name), Entry{at, std::move(member)});
   }
 }
 
