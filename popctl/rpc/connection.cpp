@@ -9,7 +9,9 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -154,10 +156,17 @@ bool wasClosedUnheard(const grpc::Status& status, const Server& server) {
           status.error_message().find("ocket closed") != std::string::npos);
 }
 
-// "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to connect …"
+// By how gRPC's own words begin: popdistd's, such as those of one that waits for etcd, may have the same in
+// them.
 bool neverConnected(const grpc::Status& status) {
-  const std::string& words = status.error_message();
-  return words.find("onnect") != std::string::npos || words.find("DNS resolution") != std::string::npos;
+  constexpr std::array<std::string_view, 6> kBegin{"failed to connect to ",
+                                                   "connections to all ",
+                                                   "DNS resolution ",
+                                                   "Connection ",
+                                                   "recvmsg:",
+                                                   "sendmsg:"};
+  return std::any_of(kBegin.begin(), kBegin.end(),
+                     [&](std::string_view begin) { return status.error_message().starts_with(begin); });
 }
 
 }  // namespace
