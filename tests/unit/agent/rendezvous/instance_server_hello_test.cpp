@@ -75,11 +75,15 @@ TEST_F(InstanceServerHello, GivesAllInstancesTheSameSegment) {
 }
 
 TEST_F(InstanceServerHello, OfAnotherProtocolIsRefused) {
-  for (const char* protocol : {"3", "5", "0", "-1", "one", ""}) {
+  const std::string before = std::to_string(contract::kInstanceProtocol - 1);
+  const std::string after = std::to_string(contract::kInstanceProtocol + 1);
+  for (const std::string& protocol :
+       {before, after, std::string("0"), std::string("-1"), std::string("one"), std::string()}) {
     const Client::Fields error = refusalOf({protocol, "0", job_id});
     EXPECT_EQ(error[0], number(Code::kFailedPrecondition));
     EXPECT_EQ(error[1], "-1");
-    EXPECT_THAT(error[2], HasSubstr("different protocol versions (poprun: 4)"));
+    EXPECT_THAT(error[2], HasSubstr("different protocol versions (poprun: " +
+                                    std::to_string(contract::kInstanceProtocol) + ')'));
   }
 }
 
