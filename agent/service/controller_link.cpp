@@ -70,7 +70,7 @@ Status ControllerLink::tryToConnect() {
 Status ControllerLink::startProgram() {
   POP_ASSIGN_OR_RETURN(process_,
                        startJobProcess(settings_.user, {settings_.program}, settings_.agent, zombies_));
-  words_.emplace(loop_, process_.errors().get());
+  words_.emplace(loop_, std::move(process_.errors()));
   stream_ = std::make_unique<wire::MessageStream>(
       loop_, std::move(process_.stream()), sys::Fd(),
       wire::MessageStream::Events{.message = [this](const std::string& message) { take(message); },

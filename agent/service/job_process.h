@@ -35,7 +35,7 @@ class JobProcess {
   int pidfd() const { return program_.end().get(); }
   /// Non-blocking: the process's stdin and stdout.
   sys::Fd& stream() { return stream_; }
-  /// Non-blocking: its stderr.
+  /// Non-blocking: its stderr. Who watches it takes it.
   sys::Fd& errors() { return errors_; }
 
   bool hasEnded() const;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "common/base/text.h"
 
@@ -16,17 +17,17 @@ constexpr int kMaxLastChunks = 16;       // a pipe holds no more
 
 }  // namespace
 
-LastWords::LastWords(os::EpollLoop& loop, int errors) : loop_(loop), errors_(errors) {
-  loop_.watchReadable(errors_, [this] { read(); });
+LastWords::LastWords(os::EpollLoop& loop, sys::Fd errors) : loop_(loop), errors_(std::move(errors)) {
+  loop_.watchReadable(errors_.get(), [this] { read(); });
 }
 
 // True if there may be more.
 bool LastWords::read() {
   std::array<char, 4096> chunk{};
-  const ssize_t got = ::read(errors_, chunk.data(), chunk.size());
+  const ssize_t got = ::read(errors_.get(), chunk.data(), chunk.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return false;
   if (got <= 0) {
-    loop_.unwatch(errors_);
+    loop_.unwatch(errors_.get());
     return false;
   }
   words_.append(chunk.data(), static_cast<std::size_t>(got));

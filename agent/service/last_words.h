@@ -6,15 +6,16 @@
 
 #include "agent/service/job_process.h"
 #include "common/os/epoll_loop.h"
+#include "common/sys/fd.h"
 
 namespace pop::agent {
 
-/// Lives on the loop's thread, and not longer than the process's descriptor.
+/// Lives on the loop's thread.
 class LastWords {
  public:
   /// `errors`: the process's stderr, non-blocking.
-  LastWords(os::EpollLoop& loop, int errors);
-  ~LastWords() { loop_.unwatch(errors_); }
+  LastWords(os::EpollLoop& loop, sys::Fd errors);
+  ~LastWords() { loop_.unwatch(errors_.get()); }
   LastWords(const LastWords&) = delete;
   LastWords& operator=(const LastWords&) = delete;
 
@@ -29,7 +30,7 @@ class LastWords {
   void readAll();
 
   os::EpollLoop& loop_;
-  const int errors_;
+  const sys::Fd errors_;
   std::string words_;
 };
 

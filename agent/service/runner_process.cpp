@@ -39,7 +39,7 @@ Result<std::unique_ptr<RunnerProcess>> RunnerProcess::start(os::EpollLoop& loop,
 
 RunnerProcess::RunnerProcess(os::EpollLoop& loop, JobProcess process, Events events)
     : loop_(loop), events_(std::move(events)), process_(std::move(process)), pid_(process_.pid()) {
-  words_.emplace(loop_, process_.errors().get());
+  words_.emplace(loop_, std::move(process_.errors()));
   stream_ = std::make_unique<wire::MessageStream>(
       loop_, std::move(process_.stream()), sys::Fd(),
       wire::MessageStream::Events{.message = [this](const std::string& report) { take(report); },

@@ -199,7 +199,7 @@ Status Service::start(Job& job, wire::v1::Command hello) {
   job.agent->gather();
   job.agent->send(hello);
   job.call->relayCommands([this, &job](std::string_view bytes) { forward(job, bytes); });
-  job.last_words.emplace(loop_, job.process.errors().get());
+  job.last_words.emplace(loop_, std::move(job.process.errors()));
   return {};
 }
 
