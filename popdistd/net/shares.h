@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many connections there may be, and how many of one address of whom nothing says who they are. Pure.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "common/base/status.h"
+
+namespace pop::popdistd {
+
+struct ConnectionLimits {
+  int most = 16'384;              ///< of all
+  int most_unknown = 1'024;       ///< of whom nothing says yet who they are
+  int most_unknown_of_one = 256;  ///< of one address
+  /// Of one address, however many unknown ones others have: so nobody's crowd locks others out.
+  int always_of_one = 8;
+};
+
+/// `limits` where the process may have `most_descriptors`: some are for the store, HTTP and users of this
+/// machine.
+ConnectionLimits limitsWithin(std::size_t most_descriptors, ConnectionLimits limits = {});
+
+/// One thread at a time.
+class Shares {
+ public:
+  explicit Shares(ConnectionLimits limits) : limits_(limits) {}
+
+  /// Ok: one more of `address` may come. kResourceExhausted: there are too many.
+  Status room(const std::string& address) const;
+  /// Counts one, of whom nothing says who it is.
+  void take(const std::string& address);
+  /// One of `address` that was counted so is known.
+  void becomesKnown(const std::string& address);
+  /// One has ended.
+  void giveBack(const std::string& address, bool is_known);
+
+ private:
+  const ConnectionLimits limits_;
+  std::map<std::string, int> unknown_of_;  ///< by address
+  int count_ = 0;
+  int unknown_ = 0;
+};
+
+}  // namespace pop::popdistd
