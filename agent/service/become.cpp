@@ -19,7 +19,6 @@
 #include <string_view>
 #include <utility>
 
-#include "agent/service/job_cgroups.h"
 #include "agent/service/unix_user.h"
 #include "common/base/text.h"
 #include "common/contract/exit_code.h"
@@ -114,12 +113,11 @@ int execute(const UnixUser& user, const std::vector<std::string>& command) {
               error == ENOENT ? contract::kExitNotFound : contract::kExitCannotExecute);
 }
 
-Status become(const Login& login, pid_t parent, const std::string& cgroup) {
+Status become(const Login& login, pid_t parent) {
   const UnixUser& user = login.user;
   const bool for_many_users = ::geteuid() == 0;
-  if (cgroup != "-") POP_RETURN_IF_ERROR(enterCgroup(cgroup));  // before anything of the user's runs
-  POP_RETURN_IF_ERROR(checkNotRootByAnotherName(user));         // it may have been looked up anew
-  ::setsid();                                                   // fails where we lead one already
+  POP_RETURN_IF_ERROR(checkNotRootByAnotherName(user));  // it may have been looked up anew
+  ::setsid();                                            // fails where we lead one already
   resetOomScore();
   ::umask(kUmask);
   POP_RETURN_IF_ERROR(dropTo(login));
@@ -142,15 +140,15 @@ Result<Login> loginFor(const std::vector<std::string>& words) {
 
 int runBecome(const std::vector<std::string>& arguments) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
-  if (dashes - arguments.begin() < 3 || arguments.end() - dashes < 2)
-    return fail("usage: become USER PARENT_PID CGROUP|- [WHAT IS KNOWN OF THE USER] -- PROGRAM …");
+  if (dashes - arguments.begin() < 2 || arguments.end() - dashes < 2)
+    return fail("usage: become USER PARENT_PID [WHAT IS KNOWN OF THE USER] -- PROGRAM …");
   const Result<std::int64_t> parent = parseInteger(arguments[1]);
   if (!parent.ok()) return fail("PARENT_PID: " + parent.status().message());
   std::vector<std::string> words{arguments[0]};
-  words.insert(words.end(), arguments.begin() + 3, dashes);
+  words.insert(words.end(), arguments.begin() + 2, dashes);
   const Result<Login> login = loginFor(words);
   if (!login.ok()) return fail(login.status().message());
-  const Status done = become(login.value(), static_cast<pid_t>(parent.value()), arguments[2]);
+  const Status done = become(login.value(), static_cast<pid_t>(parent.value()));
   if (!done.ok()) return fail(done.message());
   return execute(login.value().user, {dashes + 1, arguments.end()});
 }

@@ -8,9 +8,7 @@
 
 namespace pop::agent {
 
-/// `arguments`: "USER PARENT_PID CGROUP -- PROGRAM …", the words after "become"; CGROUP, a directory to move
-/// to, or
-/// "-"; before the dashes the rest of
+/// `arguments`: "USER PARENT_PID -- PROGRAM …", the words after "become"; before the dashes the rest of
 /// wordsOf() the user, if the caller has looked it up. Executes the program, given by path, as the user: with
 /// the user's groups, its own session and session keyring, the home directory (else /) as working directory,
 /// only a login environment, only descriptors 0 to 2, and SIGKILL when the parent dies. Returns only on

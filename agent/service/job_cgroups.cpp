@@ -108,18 +108,8 @@ Result<std::string> JobCgroups::add() {
   return path;
 }
 
-Status enterCgroup(const std::string& cgroup) {
-  return write(cgroup + "/cgroup.procs", "0");
-}
-
 void killCgroup(const std::string& cgroup) {
   static_cast<void>(write(cgroup + "/cgroup.kill", "1").ok());
-}
-
-bool isEmptyCgroup(const std::string& cgroup) {
-  const Result<std::string> events = sys::readFile(cgroup + "/cgroup.events");
-  return events.ok() ? events.value().find("populated 0") != std::string::npos
-                     : events.code() == Code::kNotFound;
 }
 
 bool removeCgroup(const std::string& cgroup) {

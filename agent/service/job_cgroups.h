@@ -37,14 +37,8 @@ class JobCgroups {
   std::int64_t last_ = 0;
 };
 
-/// Moves this process there.
-Status enterCgroup(const std::string& cgroup);
-
 /// SIGKILL to all that it has, and to what these start meanwhile.
 void killCgroup(const std::string& cgroup);
-
-/// Whether no process is left in it. One that was removed is empty.
-bool isEmptyCgroup(const std::string& cgroup);
 
 /// False: it is not empty.
 bool removeCgroup(const std::string& cgroup);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/service/job_process.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,17 @@
 #include "common/sys/unix_socket.h"
 
 namespace pop::agent {
+namespace {
+
+// None of no cgroup.
+Result<sys::Fd> opened(const std::string& cgroup) {
+  if (cgroup.empty()) return sys::Fd();
+  sys::Fd directory(::open(cgroup.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.valid()) return errnoStatus("opening the job's cgroup " + cgroup, errno);
+  return directory;
+}
+
+}  // namespace
 
 JobProcess& JobProcess::operator=(JobProcess&& other) noexcept {
   if (this == &other) return *this;
@@ -82,15 +94,16 @@ Result<JobProcess> startJobProcess(const std::string& user, const std::vector<st
   process.reaper_ = &zombies;
   POP_ASSIGN_OR_RETURN(process.cgroup_, zombies.newCgroup());
   process.is_held_ = true;
-  std::vector<std::string> words{agent, "become", user, std::to_string(::getpid()),
-                                 process.cgroup_.empty() ? "-" : process.cgroup_};
+  POP_ASSIGN_OR_RETURN(const sys::Fd cgroup, opened(process.cgroup_));
+  std::vector<std::string> words{agent, "become", user, std::to_string(::getpid())};
   const std::vector<std::string> known = login ? wordsOf(*login) : std::vector<std::string>{user};
   words.insert(words.end(), known.begin() + 1, known.end());
   words.emplace_back("--");
   words.insert(words.end(), command.begin(), command.end());
   const int stream = streams.second.get();
   POP_ASSIGN_OR_RETURN(process.program_,
-                       os::HelperProgram::start(words, {stream, stream, errors.write_end.get()}));
+                       os::HelperProgram::start(words, {stream, stream, errors.write_end.get()},
+                                                os::Leads::kSession, os::AfterUs::kGoesOn, cgroup.get()));
   if (process.pidfd() < 0) return errnoStatus("watching the agent of a job", errno);
   process.stream_ = std::move(streams.first);
   process.errors_ = std::move(errors.read_end);

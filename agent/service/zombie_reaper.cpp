@@ -14,7 +14,7 @@ namespace pop::agent {
 namespace {
 
 // Most processes end within milliseconds; the others may last as long as their tracers.
-constexpr std::chrono::milliseconds kFirstDelay{10};
+constexpr std::chrono::milliseconds kFirstDelay{1};
 constexpr std::chrono::milliseconds kLastDelay{5000};
 constexpr std::chrono::milliseconds kLastDelayOfJobs{80};
 

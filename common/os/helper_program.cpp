@@ -2,7 +2,9 @@
 #include "common/os/helper_program.h"
 
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +43,10 @@ struct Child {
 
   template <typename Launcher>
   error_code on_exec_setup(Launcher&, const std::filesystem::path&, const char* const* argv) const {
+    execute(argv);
+  }
+
+  [[noreturn]] void execute(const char* const* argv) const {
     // A parent that has already died would never send the signal.
     if (dies_with != 0 && (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != dies_with)) ::_exit(127);
     if (leads == Leads::kSession) ::setsid();
@@ -60,29 +66,53 @@ struct Child {
 
 // Its number alone is kept of the process: Boost's object would wait for one that does not go, and kills one
 // process, not its group.
-Result<pid_t> launch(const std::vector<std::string>& command, const std::array<int, 3>& stdio, Leads leads,
-                     AfterUs after_us) {
-  const std::string what = "starting " + command.front();
-  POP_ASSIGN_OR_RETURN(sys::Pipe failure, sys::makePipe());
+Result<pid_t> startHere(const std::vector<std::string>& command, const std::array<int, 3>& stdio,
+                        const Child& child) {
   boost::asio::io_context context;
   process::posix::vfork_launcher launcher;
   error_code failed;
-  const sys::BlockedSignals blocked;  // no handler of ours may run in a child that borrows our memory
   try {
     launcher(context.get_executor(), failed, command.front(), std::vector(command.begin() + 1, command.end()),
-             process::process_stdio{stdio[0], stdio[1], stdio[2]},
-             Child{leads, after_us == AfterUs::kDies ? ::getpid() : 0, failure.write_end.get()})
+             process::process_stdio{stdio[0], stdio[1], stdio[2]}, child)
         .detach();
   } catch (const boost::system::system_error& error) {  // of a program that runs: it has no descriptor
     failed = error.code();
   }
-  if (launcher.pid <= 0) return errnoStatus(what, failed.value());
+  if (launcher.pid <= 0) return errnoStatus("starting " + command.front(), failed.value());
+  return launcher.pid;
+}
+
+// In `cgroup` from its first moment: a process that moves there keeps all others of the host from forking
+// meanwhile, which takes milliseconds. The child has a copy of our memory, because vfork() knows no cgroups.
+Result<pid_t> startIn(int cgroup, const std::vector<std::string>& command, const std::array<int, 3>& stdio,
+                      const Child& child) {
+  std::vector<const char*> argv;
+  for (const std::string& word : command) argv.push_back(word.c_str());
+  argv.push_back(nullptr);
+  clone_args how{};
+  how.flags = CLONE_INTO_CGROUP | std::uint64_t{CLONE_VFORK};
+  how.exit_signal = SIGCHLD;
+  how.cgroup = static_cast<unsigned>(cgroup);
+  const auto pid = static_cast<pid_t>(::syscall(SYS_clone3, &how, sizeof(how)));
+  if (pid < 0) return errnoStatus("starting " + command.front() + " in a cgroup of its own", errno);
+  if (pid > 0) return pid;
+  for (int fd = 0; fd < 3; ++fd) ::dup2(stdio[static_cast<std::size_t>(fd)], fd);
+  child.execute(argv.data());
+}
+
+Result<pid_t> launch(const std::vector<std::string>& command, const std::array<int, 3>& stdio, Leads leads,
+                     AfterUs after_us, int cgroup) {
+  POP_ASSIGN_OR_RETURN(sys::Pipe failure, sys::makePipe());
+  const Child child{leads, after_us == AfterUs::kDies ? ::getpid() : 0, failure.write_end.get()};
+  const sys::BlockedSignals blocked;  // no handler of ours may run in a child that borrows our memory
+  POP_ASSIGN_OR_RETURN(const pid_t pid, cgroup < 0 ? startHere(command, stdio, child)
+                                                   : startIn(cgroup, command, stdio, child));
   failure.write_end.reset();
   int error = 0;
-  if (::read(failure.read_end.get(), &error, sizeof(error)) != sizeof(error)) return launcher.pid;
-  while (::waitpid(launcher.pid, nullptr, 0) < 0 && errno == EINTR) {
+  if (::read(failure.read_end.get(), &error, sizeof(error)) != sizeof(error)) return pid;
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
-  return errnoStatus(what, error);
+  return errnoStatus("starting " + command.front(), error);
 }
 
 // All that were started, until they are reaped. Held while one is started or reaped: its number is in it, or
@@ -122,9 +152,10 @@ Stragglers& stragglers() {
 }  // namespace
 
 Result<HelperProgram> HelperProgram::start(const std::vector<std::string>& command,
-                                           const std::array<int, 3>& stdio, Leads leads, AfterUs after_us) {
+                                           const std::array<int, 3>& stdio, Leads leads, AfterUs after_us,
+                                           int cgroup) {
   std::unique_lock lock(started().mutex);
-  POP_ASSIGN_OR_RETURN(const pid_t pid, launch(command, stdio, leads, after_us));
+  POP_ASSIGN_OR_RETURN(const pid_t pid, launch(command, stdio, leads, after_us, cgroup));
   started().pids.insert(pid);
   lock.unlock();  // the end of a HelperProgram reaps others
   return HelperProgram(pid);

@@ -30,9 +30,11 @@ class HelperProgram {
  public:
   /// Starts `command`, looked up in PATH, from a process that may have threads. It has `stdio` as its
   /// descriptors 0, 1 and 2, default signals, and the limits that were there before setUpForJobs() raised
-  /// them; our other descriptors stay ours.
+  /// them; our other descriptors stay ours. `cgroup`: the directory of the cgroup (v2) that it starts in,
+  /// open; negative: our own.
   static Result<HelperProgram> start(const std::vector<std::string>& command, const std::array<int, 3>& stdio,
-                                     Leads leads = Leads::kSession, AfterUs after_us = AfterUs::kGoesOn);
+                                     Leads leads = Leads::kSession, AfterUs after_us = AfterUs::kGoesOn,
+                                     int cgroup = -1);
 
   HelperProgram() = default;
   ~HelperProgram();
