@@ -203,6 +203,30 @@ TEST_F(FromInside, NothingIsLeftOfAJobThatEndsWithProcessesInOtherSessions) {
   EXPECT_EQ(attack("614.5", "sleep 1; exit 3").end(), v1::END_FAILED);
 }
 
+// They start others without end while all that could end them is killed.
+TEST_F(FromInside, NothingIsLeftOfAJobThatForksWithoutEnd) {
+  EXPECT_EQ(attack("615.5",
+                   "forks=0; while :; do (setsid sleep 615.5 &); forks=$((forks + 1)); "
+                   "[ $forks -ne 50 ] || (setsid sh -c \"kill -KILL $pids\" &); done")
+                .end(),
+            v1::END_FAILED);
+}
+
+// Root there, in new namespaces of all kinds.
+TEST_F(FromInside, NothingIsLeftOfAJobInNamespacesOfItsOwn) {
+  const std::string in_namespaces =
+      "unshare --user --map-root-user --mount --pid --fork --cgroup sh -c '"
+      "mount -t cgroup2 none /mnt && cd /mnt && echo mounted; "
+      "echo 0 >cgroup.procs && echo moved; mkdir mine && echo made; echo 1 >cgroup.freeze && echo frozen; "
+      "setsid sleep 616.5 & sleep 616.5' & "
+      "while [ $(pgrep -cf 'sleep 616[.]') -lt 6 ]; do :; done; exit 3";
+  const v1::JobInfo ended = attack("616.5", in_namespaces);
+  EXPECT_EQ(ended.end(), v1::END_FAILED);
+  const std::string text = wholeLog(ended.id()).text;
+  EXPECT_THAT(text, HasSubstr("mounted"));
+  for (const char* what : {"moved", "made", "frozen"}) EXPECT_THAT(text, Not(HasSubstr(what)));
+}
+
 // Whose files are root's.
 TEST_F(FromInside, AJobCannotLeaveItsCgroup) {
   startDaemon();

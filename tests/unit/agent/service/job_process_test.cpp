@@ -262,7 +262,7 @@ TEST(JobProcess, OfSomebodyElseCanBeHadByRootOnly) {
   std::filesystem::permissions(directory.path(), std::filesystem::perms(0755));
   std::filesystem::copy(kAgent, directory.path() + "/agent");
   EXPECT_THAT(
-      run({"/bin/sh", "-c", directory.path() + "/agent become root $$ - -- /bin/true; echo $? >&2"}).err,
+      run({"/bin/sh", "-c", directory.path() + "/agent become root $$ -- /bin/true; echo $? >&2"}).err,
       AllOf(HasSubstr("only root can run jobs of 'root'"), HasSubstr("\n125\n")));
 }
 
