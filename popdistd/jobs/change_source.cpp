@@ -59,9 +59,10 @@ std::optional<ShownChange> ChangeSource::show(std::uint64_t revision, const Revi
   return shown_.show(revision, sight, [&] { return make(revision, entry, sight); });
 }
 
-// Everybody is told that a thing is gone, by its number or name alone.
+// That a thing is gone is told by its number or name alone.
 Sight ChangeSource::sightOf(const Revisions::Entry& entry) const {
-  if (entry.is_removed) return Sight::kAll;
+  if (entry.is_removed)
+    return !entry.may_hear || entry.may_hear(views_.watcher) ? Sight::kAll : Sight::kNothing;
   if (const auto* const id = std::get_if<std::int64_t>(&entry.thing)) {
     const Job* const job = jobs_.find(*id);
     return job == nullptr ? Sight::kNothing : views_.sight_of_job(*job);

@@ -14,8 +14,9 @@
 
 namespace pop::popdistd {
 
-/// The sight of one watcher, and the messages that show things.
+/// One watcher, its sight, and the messages that show things.
 struct Views {
+  Caller watcher;
   std::function<Sight(const Job&)> sight_of_job;
   std::function<Sight(const std::string& partition)> sight_of_partition;
   std::function<v1::JobInfo(const Job&, Sight)> job;

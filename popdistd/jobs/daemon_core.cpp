@@ -269,6 +269,7 @@ Result<std::unique_ptr<Source<ShownChange>>> DaemonCore::watch(const Caller& cal
   return std::unique_ptr<Source<ShownChange>>(
       std::make_unique<ChangeSource>(revisions_, shown_, jobs_, hosts_,
                                      Views{
+                                         caller,
                                          [this, caller](const Job& job) { return sightOf(caller, job); },
                                          [this, caller](const std::string& id) {
                                            return pods_.sees(caller, id) ? Sight::kAll : Sight::kNothing;

@@ -11,11 +11,11 @@ constexpr std::size_t kMaxRemoved = 1000;
 }  // namespace
 
 std::uint64_t Revisions::changed(const ThingId& thing, std::uint64_t last) {
-  return add(thing, last, false);
+  return add(last, {.thing = thing, .is_removed = false, .may_hear = nullptr});
 }
 
-void Revisions::removed(const ThingId& thing, std::uint64_t last) {
-  removed_.push_back(add(thing, last, true));
+void Revisions::removed(const ThingId& thing, std::uint64_t last, MayHear may_hear) {
+  removed_.push_back(add(last, {.thing = thing, .is_removed = true, .may_hear = std::move(may_hear)}));
   if (removed_.size() <= kMaxRemoved) return;
   first_ = removed_.front();
   entries_.erase(first_);
@@ -28,9 +28,9 @@ void Revisions::restart() {
   first_ = ++current_;
 }
 
-std::uint64_t Revisions::add(const ThingId& thing, std::uint64_t last, bool is_removed) {
+std::uint64_t Revisions::add(std::uint64_t last, Entry entry) {
   entries_.erase(last);
-  entries_.emplace(++current_, Entry{thing, is_removed});
+  entries_.emplace(++current_, std::move(entry));
   is_telling_ = true;
   // One of them may go while it is told.
   for (auto next = subscribers_.begin(); next != subscribers_.end();) {

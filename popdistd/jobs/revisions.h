@@ -12,6 +12,8 @@
 #include <string>
 #include <variant>
 
+#include "popdistd/api/caller.h"
+
 namespace pop::popdistd {
 
 struct PartitionId {
@@ -30,9 +32,11 @@ using ThingId = std::variant<std::int64_t, std::string, PartitionId, InventoryId
 
 class Revisions {
  public:
+  using MayHear = std::function<bool(const Caller&)>;
   struct Entry {
     ThingId thing;
     bool is_removed = false;
+    MayHear may_hear;  ///< of the end of what was removed; null: everybody
   };
   using Entries = std::map<std::uint64_t, Entry>;
 
@@ -41,8 +45,9 @@ class Revisions {
 
   /// The thing has changed, or is new; returns the revision. `last`: that of its change before, 0: none.
   std::uint64_t changed(const ThingId& thing, std::uint64_t last);
-  /// It is gone. The last 1,000 of these are kept.
-  void removed(const ThingId& thing, std::uint64_t last);
+  /// It is gone. The last 1,000 of these are kept. `may_hear` is asked later, when nothing of it is left;
+  /// null: everybody may.
+  void removed(const ThingId& thing, std::uint64_t last, MayHear may_hear = nullptr);
 
   /// Forgets everything: watchers begin anew, when all that there is has changed again.
   void restart();
@@ -68,7 +73,7 @@ class Revisions {
   void unsubscribe(Subscription subscription) { subscribers_.erase(subscription); }
 
  private:
-  std::uint64_t add(const ThingId& thing, std::uint64_t last, bool is_removed);
+  std::uint64_t add(std::uint64_t last, Entry entry);
 
   std::uint64_t first_;  ///< what was removed up to here is not known any more
   std::uint64_t current_;

@@ -26,6 +26,12 @@ bool PodAccess::mayUse(const Caller& caller, const vipu::Allocation& allocation)
   return isAdmin(caller) || vipu::mayUse(caller.user, allocation);
 }
 
+std::function<bool(const Caller&)> PodAccess::usersOf(const vipu::Allocation& allocation) {
+  vipu::Allocation users;
+  users.users = allocation.users;
+  return [users](const Caller& caller) { return mayUse(caller, users); };
+}
+
 Result<const vipu::Partition*> PodAccess::partitionFor(const Caller& caller, const std::string& id,
                                                        const vipu::PartitionTable& table) {
   const vipu::Partition* const partition = table.find(id);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "popdistd/pods/access.h"
 #include "popdistd/pods/holder_id.h"
 #include "popdistd/pods/pod_records.h"
 #include "popdistd/vipu/ipuof.h"
@@ -157,7 +158,8 @@ void Partitions::noteChange(const Net& net) {
     revision = parts_.revisions.changed(PartitionId{net.id}, revision);
     if (!isConfigured(*net.after)) watch(net.id);
   } else if (const auto gone = revisions_.extract(net.id)) {
-    parts_.revisions.removed(PartitionId{net.id}, gone.mapped());
+    const vipu::Allocation* const of = table_->inventory().allocation(net.before->spec.allocation);
+    parts_.revisions.removed(PartitionId{net.id}, gone.mapped(), PodAccess::usersOf(*of));
   }
 }
 

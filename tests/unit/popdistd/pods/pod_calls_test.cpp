@@ -19,14 +19,6 @@ class PodCallsTest : public PodsTest {
     request.set_partition_id(id);
     return call(vipu(), &VipuApi::resetPartition, "alice", request).code();
   }
-  Code allow(const std::string& user) {
-    v1::CreateAllocationRequest request;
-    *request.mutable_allocation() =
-        call(pods(), &PodsApi::listAllocations, "root", v1::ListAllocationsRequest()).value().allocations(0);
-    request.mutable_allocation()->add_users(user);
-    request.set_replace(true);
-    return call(pods(), &PodsApi::createAllocation, "root", request).code();
-  }
 
   Code code_ = Code::kOk;
 };
@@ -282,33 +274,6 @@ TEST_F(PodCallsTest, AListOfPartitionsComesInPages) {
   EXPECT_EQ(call(pods(), &PodsApi::listPartitions, "alice", request).code(), Code::kInvalidArgument);
 }
 
-TEST_F(PodCallsTest, WatchersHearThatTheInventoryHasChanged) {
-  join("h0");
-  const std::unique_ptr<Source<ShownChange>> source = core_->watch({"alice", ""}, {}, [] {}).value();
-  const auto hearsOfTheInventory = [&source] {
-    bool heard = false;
-    while (const std::optional<ShownChange> change = source->next())
-      heard = (*change)->has_inventory() || heard;
-    return heard;
-  };
-  hearsOfTheInventory();
-  EXPECT_FALSE(hearsOfTheInventory());
-  v1::DrainAgentRequest request;
-  request.mutable_agent()->set_id("m0");
-  request.set_reason("fan");
-  call(pods(), &PodsApi::drainAgent, "root", request);
-  EXPECT_TRUE(hearsOfTheInventory());
-  hosts_.at("h0").loseConnection();
-  advance(seconds(70));
-  EXPECT_TRUE(hearsOfTheInventory()) << "its machines are lost";
-  advance(seconds(5));
-  EXPECT_FALSE(hearsOfTheInventory());
-  v1::AllocationRef allocation;
-  allocation.set_id("default");
-  call(pods(), &PodsApi::removeAllocation, "root", allocation);
-  EXPECT_TRUE(hearsOfTheInventory());
-}
-
 TEST_F(PodCallsTest, AMachineIsLostWithItsHost) {
   FakeHost& h0 = join("h0");
   create("p4", 4);
@@ -355,19 +320,6 @@ TEST_F(PodCallsTest, AStoreThatContradictsItselfIsNotTaken) {
   const auto started = DaemonCore::start(*loop_, **opened, {.random_name = [] { return std::string("n"); }});
   EXPECT_EQ(started.status().code(), Code::kDataLoss);
   EXPECT_NE(started.status().message().find("p4"), std::string::npos) << started.status().message();
-}
-
-TEST_F(PodCallsTest, WatchersSeePartitions) {
-  const auto source = std::move(core_->watch({"alice", ""}, v1::WatchRequest(), [] {}).value());
-  while (source->next()) {
-  }
-  create("p4", 4);
-  const auto made = source->next();
-  ASSERT_TRUE(made);
-  EXPECT_EQ((*made)->partition().id(), "p4");
-  EXPECT_FALSE(source->next());
-  remove("p4");
-  EXPECT_EQ((*source->next())->partition_removed(), "p4");
 }
 
 }  // namespace

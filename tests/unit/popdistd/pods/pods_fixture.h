@@ -96,6 +96,16 @@ class PodsTest : public ClusterTest {
     return request;
   }
 
+  /// From now on the allocation is for this user, and those who were named before.
+  Code allow(const std::string& user) {
+    v1::CreateAllocationRequest request;
+    *request.mutable_allocation() =
+        call(pods(), &PodsApi::listAllocations, "root", v1::ListAllocationsRequest()).value().allocations(0);
+    request.mutable_allocation()->add_users(user);
+    request.set_replace(true);
+    return call(pods(), &PodsApi::createAllocation, "root", request).code();
+  }
+
   std::unique_ptr<Source<v1::HoldReply>> hold(const std::string& id, const std::string& token,
                                               Status* why = nullptr, bool remove = false) {
     v1::HoldRequest request;
