@@ -16,7 +16,8 @@ namespace pop::popdistd {
 /// it.
 Result<std::unique_ptr<EtcdClient>> etcdClientOf(const DaemonOptions& options);
 
-/// None: etcd has no TLS.
+/// As their files are now; none: etcd has no TLS. An error: a file cannot be read, or its certificate does
+/// not count any more.
 Result<std::vector<ForbiddenClient>> forbiddenClientsOf(const DaemonOptions& options);
 
 }  // namespace pop::popdistd

@@ -181,8 +181,9 @@ Result<std::optional<Lead>> waitToLead(const DaemonOptions& options) {
   POP_ASSIGN_OR_RETURN(sys::Fd lock, takeStateDirectory(options.state_directory));
   Lead lead;
   POP_ASSIGN_OR_RETURN(lead.etcd, etcdClientOf(options));
-  POP_ASSIGN_OR_RETURN(std::vector<ForbiddenClient> forbidden, forbiddenClientsOf(options));
-  lead.forbidden = std::make_unique<ForbiddenClientWatch>(*lead.etcd, std::move(forbidden), endAtOnce);
+  const auto forbidden = [options] { return forbiddenClientsOf(options); };
+  POP_RETURN_IF_ERROR(forbidden().status());
+  lead.forbidden = std::make_unique<ForbiddenClientWatch>(*lead.etcd, forbidden, endAtOnce);
   // One that is not there is tried again before this process leads.
   if (const Status refuses = lead.forbidden->look(); refuses.code() == Code::kFailedPrecondition)
     return refuses;

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "common/log/log.h"
+
 namespace pop::popdistd {
 namespace {
 
@@ -10,13 +12,11 @@ constexpr std::chrono::milliseconds kTryTimeout{2000};
 
 }  // namespace
 
-ForbiddenClientWatch::ForbiddenClientWatch(EtcdClient& etcd, std::vector<ForbiddenClient> forbidden,
-                                           LetsIn lets_in, std::chrono::milliseconds every)
-    : etcd_(etcd),
-      forbidden_(std::move(forbidden)),
-      lets_in_(std::move(lets_in)),
-      every_(every),
-      thread_([this] { run(); }) {}
+ForbiddenClientWatch::ForbiddenClientWatch(EtcdClient& etcd, Load load, LetsIn lets_in,
+                                           std::chrono::milliseconds every)
+    : etcd_(etcd), load_(std::move(load)), lets_in_(std::move(lets_in)), every_(every), thread_([this] {
+        run();
+      }) {}
 
 ForbiddenClientWatch::~ForbiddenClientWatch() {
   {
@@ -37,7 +37,11 @@ Status ForbiddenClientWatch::look() {
 
 Status ForbiddenClientWatch::tryAll() {
   const Clock::time_point begun = Clock::now();
-  Status refuses = checkRefuses(etcd_, forbidden_, begun + kTryTimeout);
+  const Result<std::vector<ForbiddenClient>> forbidden = load_();
+  if (!forbidden.ok())
+    return unavailable("it cannot be tried whether etcd refuses all but popdistds: " +
+                       forbidden.status().message());
+  Status refuses = checkRefuses(etcd_, forbidden.value(), begun + kTryTimeout);
   const std::scoped_lock lock(mutex_);
   if (refuses.ok()) refused_ = begun;
   return refuses;
@@ -49,6 +53,7 @@ void ForbiddenClientWatch::run() {
     lock.unlock();
     const Status refuses = tryAll();
     if (refuses.code() == Code::kFailedPrecondition) return lets_in_(refuses);
+    if (!refuses.ok()) log::warning(refuses.message());
     lock.lock();
   }
 }

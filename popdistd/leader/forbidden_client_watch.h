@@ -16,16 +16,21 @@ namespace pop::popdistd {
 
 class ForbiddenClientWatch {
  public:
+  /// Loads what they show, for each try anew: a certificate that has expired, or was replaced, is refused
+  /// whatever etcd thinks of the present one. From any thread.
+  using Load = std::function<Result<std::vector<ForbiddenClient>>()>;
   using LetsIn = std::function<void(const Status& why)>;
 
-  /// `etcd` outlives it. `lets_in` is called once, from a thread of its own.
-  ForbiddenClientWatch(EtcdClient& etcd, std::vector<ForbiddenClient> forbidden, LetsIn lets_in,
+  /// `etcd` outlives it. `lets_in` is called once, from a thread of its own; a try that proves nothing is in
+  /// the log.
+  ForbiddenClientWatch(EtcdClient& etcd, Load load, LetsIn lets_in,
                        std::chrono::milliseconds every = std::chrono::minutes(1));
   ~ForbiddenClientWatch();
   ForbiddenClientWatch(const ForbiddenClientWatch&) = delete;
   ForbiddenClientWatch& operator=(const ForbiddenClientWatch&) = delete;
 
-  /// Ok: it refused all forbidden clients not long ago, or does now. From any thread. As checkRefuses().
+  /// Ok: it refused all forbidden clients not long ago, or does now. From any thread. As checkRefuses();
+  /// kUnavailable as well: what they show cannot be loaded.
   Status look();
 
  private:
@@ -33,7 +38,7 @@ class ForbiddenClientWatch {
   Status tryAll();
 
   EtcdClient& etcd_;
-  const std::vector<ForbiddenClient> forbidden_;
+  const Load load_;
   const LetsIn lets_in_;
   const std::chrono::milliseconds every_;
   std::mutex mutex_;

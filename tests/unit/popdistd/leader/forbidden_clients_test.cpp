@@ -8,11 +8,13 @@
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
+#include <filesystem>
 #include <fstream>
 #include <future>
 
 #include "common/tls/certificates.h"
 #include "common/tls/tls_try.h"
+#include "popdistd/etcd_access.h"
 #include "popdistd/leader/forbidden_client_watch.h"
 #include "tests/testing/etcd_server.h"
 #include "tests/testing/temp_dir.h"
@@ -73,6 +75,20 @@ class ForbiddenClientsTest : public ::testing::Test {
     return {
         {.who = "a client without a certificate"}, {"a host's", hostOf(users_)}, {"the issuer's", issuer_}};
   }
+  /// As popdistd has them by its options.
+  Result<std::vector<ForbiddenClient>> loadForbidden() const {
+    DaemonOptions options;
+    options.etcd.tls_directory = directory_.path();
+    options.tls_directory = directory_ / "tls";
+    return forbiddenClientsOf(options);
+  }
+  void writeTls(const tls::KeyPair& authority, const tls::KeyPair& host) {
+    std::filesystem::create_directory(directory_ / "tls");
+    write("tls/ca.pem", authority.certificate_pem);
+    write("tls/host.pem", host.certificate_pem);
+    write("tls/host-key.pem", host.key_pem);
+    std::filesystem::permissions(directory_ / "tls/host-key.pem", std::filesystem::perms::owner_all);
+  }
   Status refusesForbiddenClients(const testing::EtcdServer& server) const {
     EtcdClient client = clientWith(server.address(), popdistd_);
     return checkRefuses(client, forbidden(), soon());
@@ -119,7 +135,8 @@ TEST_F(ForbiddenClientsTest, AnEtcdThatBeginsToLetThemInEndsPopdistd) {
   EtcdClient client = clientWith(server.address(), popdistd_);
   std::promise<Status> lets_in;
   ForbiddenClientWatch watch(
-      client, forbidden(), [&](const Status& why) { lets_in.set_value(why); }, milliseconds(50));
+      client, [this] { return forbidden(); }, [&](const Status& why) { lets_in.set_value(why); },
+      milliseconds(50));
   EXPECT_TRUE(watch.look().ok());
   server.kill();
   server.setTls(tls("both.pem"));
@@ -127,6 +144,43 @@ TEST_F(ForbiddenClientsTest, AnEtcdThatBeginsToLetThemInEndsPopdistd) {
   std::future<Status> told = lets_in.get_future();
   ASSERT_EQ(told.wait_for(seconds(20)), std::future_status::ready);
   EXPECT_EQ(told.get().code(), Code::kFailedPrecondition);
+}
+
+TEST_F(ForbiddenClientsTest, ACertificateThatIsRenewedIsWhatIsTriedNext) {
+  const testing::EtcdServer server(0, tls("both.pem"));
+  EtcdClient client = clientWith(server.address(), popdistd_);
+  const tls::KeyPair others = tls::makeAuthority(10).value();
+  writeTls(others, hostOf(others));
+  std::promise<Status> lets_in;
+  ForbiddenClientWatch watch(
+      client, [this] { return loadForbidden(); }, [&](const Status& why) { lets_in.set_value(why); },
+      milliseconds(50));
+  EXPECT_TRUE(watch.look().ok());
+  writeTls(users_, hostOf(users_));
+  std::future<Status> told = lets_in.get_future();
+  ASSERT_EQ(told.wait_for(seconds(20)), std::future_status::ready);
+  EXPECT_EQ(told.get().code(), Code::kFailedPrecondition);
+}
+
+// An etcd that refuses it refuses a certificate that is none: nobody begins to lead by that, and nobody ends.
+TEST_F(ForbiddenClientsTest, ACertificateThatDoesNotCountIsNoProof) {
+  const testing::EtcdServer server(0, tls());
+  EtcdClient client = clientWith(server.address(), popdistd_);
+  ForbiddenClientWatch watch(
+      client, [this] { return loadForbidden(); }, [](const Status& why) { ADD_FAILURE() << why.message(); },
+      milliseconds(5));
+  const tls::KeyPair host = hostOf(users_);
+  const auto expectNoProof = [&](const tls::KeyPair& pair, const std::string& why) {
+    writeTls(users_, pair);
+    const Status refuses = watch.look();
+    EXPECT_EQ(refuses.code(), Code::kUnavailable) << why;
+    EXPECT_THAT(refuses.message(), HasSubstr(why));
+  };
+  expectNoProof(tls::makeHostCertificate(users_, {"127.0.0.1"}, -2).value(), "host.pem expired");
+  expectNoProof({host.certificate_pem, hostOf(users_).key_pem}, "host-key.pem");
+  expectNoProof({"", host.key_pem}, "host.pem");
+  writeTls(users_, host);
+  EXPECT_TRUE(watch.look().ok()) << watch.look().message();
 }
 
 // Whether it does is not known: nobody leads by it.
