@@ -9,7 +9,6 @@
 
 #include "common/base/text.h"
 #include "common/log/log.h"
-#include "common/sys/account_name.h"
 #include "common/sys/unix_socket.h"
 
 namespace pop::popdistd {
@@ -20,22 +19,17 @@ constexpr std::chrono::milliseconds kPause{100};
 constexpr int kMostAtOnce = 64;  // then others have their turn
 constexpr std::chrono::minutes kBetweenWarnings{1};
 
-Result<std::string> userOf(int connection) {
-  POP_ASSIGN_OR_RETURN(const uid_t id, sys::peerUser(connection));
-  if (const std::optional<std::string> name = sys::accountName(id)) return *name;
-  return Status(Code::kPermissionDenied, "user " + std::to_string(id) + " has no name on this machine");
-}
-
 }  // namespace
 
-Result<std::unique_ptr<LocalSocket>> LocalSocket::listen(os::EpollLoop& loop, const std::string& path) {
+Result<std::unique_ptr<LocalSocket>> LocalSocket::listen(os::EpollLoop& loop, const std::string& path,
+                                                         UserNames::Lookup lookup) {
   if (sys::connectPath(path).ok())
     return Status(Code::kAlreadyExists, "another program listens at " + path + " (--socket)");
   Result<sys::Fd> listener = sys::listenPath(path);
   if (!listener.ok())
     return Status(listener.code(),
                   "cannot listen at " + path + " (--socket): " + listener.status().message());
-  std::unique_ptr<LocalSocket> socket(new LocalSocket(loop, path, std::move(*listener)));
+  std::unique_ptr<LocalSocket> socket(new LocalSocket(loop, path, std::move(*listener), std::move(lookup)));
   if (::chmod(path.c_str(), kForEverybody) != 0) return errnoStatus("opening " + path + " for users", errno);
   return socket;
 }
@@ -70,17 +64,25 @@ void LocalSocket::acceptAll() {
     Result<sys::Fd> connection = sys::acceptConnection(listener_.get());
     if (!connection.ok()) return acceptLater(connection.status());
     if (!connection->valid()) return;
-    const Result<std::string> user = userOf(connection->get());
-    Status taken = user.status();
-    if (taken.ok()) taken = accepted_(std::move(*connection), user.value());
-    if (!taken.ok()) warn(user, taken);
+    if (const Status taken = identify(std::move(*connection)); !taken.ok()) warn("", taken);
   }
 }
 
+Status LocalSocket::identify(sys::Fd connection) {
+  POP_ASSIGN_OR_RETURN(const uid_t id, sys::peerUser(connection.get()));
+  return names_.find(id, [this, id, held = std::make_shared<sys::Fd>(std::move(connection))](
+                             const std::optional<std::string>& name) {
+    const Status taken =
+        name ? accepted_(std::move(*held), *name)
+             : Status(Code::kPermissionDenied, "user " + std::to_string(id) + " has no name on this machine");
+    if (!taken.ok()) warn(name.value_or(""), taken);
+  });
+}
+
 // Anybody on this machine can have it said.
-void LocalSocket::warn(const Result<std::string>& user, const Status& why) {
+void LocalSocket::warn(const std::string& user, const Status& why) {
   const std::string line = "refused a connection by the local socket" +
-                           (user.ok() ? " of user " + inQuotes(user.value()) : "") + ": " + why.message();
+                           (user.empty() ? "" : " of user " + inQuotes(user)) + ": " + why.message();
   const Clock::time_point now = loop_.now();
   if (warned_ && now - *warned_ < kBetweenWarnings) return log::debug(line);
   warned_ = now;

@@ -12,6 +12,7 @@
 #include "common/base/status.h"
 #include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
+#include "popdistd/user_names.h"
 
 namespace pop::popdistd {
 
@@ -23,7 +24,8 @@ class LocalSocket {
 
   /// Makes the file, which every user may connect to who can reach its directory, in place of one on which
   /// nobody listens any more. `loop` outlives the object.
-  static Result<std::unique_ptr<LocalSocket>> listen(os::EpollLoop& loop, const std::string& path);
+  static Result<std::unique_ptr<LocalSocket>> listen(os::EpollLoop& loop, const std::string& path,
+                                                     UserNames::Lookup lookup = sys::accountName);
   /// Removes the file.
   ~LocalSocket();
   LocalSocket(const LocalSocket&) = delete;
@@ -33,16 +35,21 @@ class LocalSocket {
   void accept(Accepted accepted);
 
  private:
-  LocalSocket(os::EpollLoop& loop, std::string path, sys::Fd listener)
-      : loop_(loop), path_(std::move(path)), listener_(std::move(listener)) {}
+  LocalSocket(os::EpollLoop& loop, std::string path, sys::Fd listener, UserNames::Lookup lookup)
+      : loop_(loop),
+        path_(std::move(path)),
+        listener_(std::move(listener)),
+        names_(loop, std::move(lookup)) {}
   void watch();
   void acceptAll();
   void acceptLater(const Status& why);
-  void warn(const Result<std::string>& user, const Status& why);
+  Status identify(sys::Fd connection);
+  void warn(const std::string& user, const Status& why);
 
   os::EpollLoop& loop_;
   const std::string path_;
   const sys::Fd listener_;
+  UserNames names_;
   Accepted accepted_;
   std::optional<TimerId> pause_;
   std::optional<Clock::time_point> warned_;

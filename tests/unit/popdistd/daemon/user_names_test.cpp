@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Users of this machine whose names a name service takes long to say.
+#include "popdistd/user_names.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <future>
+#include <utility>
+
+#include "common/sys/unix_socket.h"
+#include "popdistd/local_socket.h"
+#include "tests/testing/run_until.h"
+#include "tests/testing/temp_dir.h"
+
+namespace pop::popdistd {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+
+constexpr uid_t kSlow = 70001;
+
+class UserNamesTest : public ::testing::Test {
+ protected:
+  ~UserNamesTest() override { answer(); }
+
+  /// The name services have an answer for `slow` once answer() is called, for others at once.
+  UserNames::Lookup lookup(uid_t slow = kSlow) {
+    return [=, answers = answers_.get_future().share(), count = lookups_](uid_t user) {
+      ++*count;
+      if (user == slow) answers.wait();
+      return std::optional("u" + std::to_string(user));
+    };
+  }
+  void answer() {
+    if (!std::exchange(is_answered_, true)) answers_.set_value();
+  }
+  UserNames::Found toHeard() {
+    return [this](const std::optional<std::string>& name) { heard_.push_back(name.value_or("-")); };
+  }
+
+  os::EpollLoop loop_;
+  std::vector<std::string> heard_;
+  const std::shared_ptr<std::atomic<int>> lookups_ = std::make_shared<std::atomic<int>>(0);
+
+ private:
+  std::promise<void> answers_;
+  bool is_answered_ = false;
+};
+
+TEST_F(UserNamesTest, ThatTakeLongHoldUpNoOthers) {
+  UserNames names(loop_, lookup());
+  EXPECT_TRUE(names.find(kSlow, toHeard()).ok());
+  EXPECT_TRUE(names.find(1, toHeard()).ok());
+  testing::runUntil(loop_, [this] { return !heard_.empty(); });
+  EXPECT_THAT(heard_, ElementsAre("u1"));
+  answer();
+  testing::runUntil(loop_, [this] { return heard_.size() == 2; });
+  EXPECT_THAT(heard_, ElementsAre("u1", "u70001"));
+}
+
+TEST_F(UserNamesTest, OfOneUserAreLookedUpOnceForAllWhoWaitUpToALimit) {
+  UserNames names(loop_, lookup());
+  for (std::size_t i = 0; i < UserNames::kMostOfAUser; ++i) EXPECT_TRUE(names.find(kSlow, toHeard()).ok());
+  EXPECT_EQ(names.find(kSlow, toHeard()).code(), Code::kResourceExhausted);
+  EXPECT_TRUE(names.find(1, toHeard()).ok());
+  answer();
+  testing::runUntil(loop_, [this] { return heard_.size() == UserNames::kMostOfAUser + 1; });
+  EXPECT_EQ(*lookups_, 2);
+  EXPECT_TRUE(names.find(kSlow, toHeard()).ok()) << "there is room again";
+}
+
+TEST_F(UserNamesTest, ThatComeTooLateReachNobody) {
+  {
+    UserNames names(loop_, lookup());
+    EXPECT_TRUE(names.find(kSlow, toHeard()).ok());
+  }
+  answer();
+  testing::runIdle(loop_);
+  EXPECT_THAT(heard_, ElementsAre());
+}
+
+TEST_F(UserNamesTest, OfTheLocalSocketsUsersDoNotHoldUpTheLoop) {
+  const testing::TempDir directory;
+  const std::string path = directory / "socket";
+  auto socket = LocalSocket::listen(loop_, path, lookup(::geteuid()));
+  ASSERT_TRUE(socket.ok()) << socket.status().message();
+  (*socket)->accept([this](const sys::Fd& connection, const std::string& user) {
+    EXPECT_TRUE(connection.valid());
+    heard_.push_back(user);
+    return Status();
+  });
+  const auto one = sys::connectPath(path);
+  const auto other = sys::connectPath(path);
+  ASSERT_TRUE(one.ok() && other.ok());
+  testing::runUntil(loop_, [this] { return *lookups_ == 1; });
+  EXPECT_THAT(heard_, ElementsAre());
+  answer();
+  testing::runUntil(loop_, [this] { return heard_.size() == 2; });
+  EXPECT_THAT(heard_, Each("u" + std::to_string(::geteuid())));
+}
+
+}  // namespace
+}  // namespace pop::popdistd
