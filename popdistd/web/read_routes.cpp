@@ -126,9 +126,9 @@ void Routes::watch(const Exchange& exchange, const std::string& query) {
   v1::WatchRequest request;
   request.set_since_revision(static_cast<std::uint64_t>(since.value()));
   if (job.value() != 0) request.set_job(job.value());
-  if (http.method == "HEAD") return exchange->answer({.content_type = "text/event-stream"});
   auto changes = api_.watch(http.caller.value(), request, exchange->ready());
   if (!changes.ok()) return exchange->answer(errorAnswer(changes.status()));
+  if (http.method == "HEAD") return exchange->answer({.content_type = "text/event-stream"});
   exchange->stream("text/event-stream", changeEvents(std::move(*changes)), ": alive\n\n");
 }
 
@@ -162,9 +162,9 @@ void Routes::streamRecords(const Exchange& exchange, const std::string& job, con
     name == std::string("follow") ? request.set_follow(is_set.value())
                                   : request.set_events_only(is_set.value());
   }
-  if (exchange->request().method == "HEAD") return exchange->answer({.content_type = content_type});
   auto records = api_.logs(exchange->request().caller.value(), request, exchange->ready());
   if (!records.ok()) return exchange->answer(errorAnswer(records.status()));
+  if (exchange->request().method == "HEAD") return exchange->answer({.content_type = content_type});
   exchange->stream(content_type, print(std::move(*records)), keep_alive);
 }
 

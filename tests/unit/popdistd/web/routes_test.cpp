@@ -147,8 +147,14 @@ TEST_F(RoutesTest, SayWhereThereIsNothing) {
 TEST_F(RoutesTest, ForHeadHaveNoBody) {
   EXPECT_THAT(ask("HEAD", "/healthz"), AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("Content-Length: 3\r\n"),
                                              ::testing::EndsWith("\r\n\r\n")));
-  EXPECT_THAT(ask("HEAD", "/v1/watch"), ::testing::EndsWith("\r\n\r\n"));
+  EXPECT_THAT(ask("HEAD", "/v1/watch"), AllOf(StartsWith("HTTP/1.1 200"), ::testing::EndsWith("\r\n\r\n")));
   EXPECT_TRUE(hasNoReaders());
+}
+
+TEST_F(RoutesTest, ForHeadAreRefusedAsForGet) {
+  loop.run([this] { api.refusal = Status(Code::kPermissionDenied, "not for you"); });
+  for (const std::string path : {"/v1/watch", "/v1/jobs/1/log", "/v1/jobs/1/records"})
+    EXPECT_THAT(ask("HEAD", path), StartsWith("HTTP/1.1 403")) << path;
 }
 
 TEST_F(RoutesTest, HaveHealthAndMetrics) {
