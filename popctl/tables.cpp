@@ -91,12 +91,18 @@ std::string whyNot(const v1::HostInfo& host) {
   return orDash(host.not_schedulable());
 }
 
+// "64 of 100000": the rest is not believed.
+std::string slotsText(const v1::HostInfo& host) {
+  const std::string said = host.slots_said() == 0 ? "" : " of " + std::to_string(host.slots_said());
+  return std::to_string(host.slots()) + said;
+}
+
 Row rowOf(const v1::HostInfo& host, WallTime now) {
   return {orDash(host.name()),
           stateText(host),
           std::to_string(host.jobs_running()),
           std::to_string(host.instances_running()),
-          std::to_string(host.slots()),
+          slotsText(host),
           std::to_string(host.num_cores()),
           orDash(host.version()),
           heard(host, now),
@@ -198,7 +204,7 @@ std::string hostText(const v1::HostInfo& host, WallTime now) {
        {"cores", std::to_string(host.num_cores())},
        {"memory nodes", std::to_string(host.num_memory_nodes())},
        {"memory", sizeText(host.memory_bytes())},
-       {"slots", std::to_string(host.slots())},
+       {"slots", slotsText(host)},
        {"jobs", std::to_string(host.jobs_running())},
        {"instances", std::to_string(host.instances_running())},
        {"clock ahead", host.clock_ahead_ms() == 0 ? "" : std::to_string(host.clock_ahead_ms()) + " ms"}});

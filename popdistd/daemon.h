@@ -44,6 +44,7 @@ struct DaemonOptions {
   std::chrono::seconds backfill_age = std::chrono::minutes(10);  ///< see queue::Rules
   std::uint32_t keep_days = 30;                                  ///< jobs that have ended; 0: no limit
   std::uint32_t keep_jobs = 100000;                              ///< likewise
+  int most_slots = 0;                                            ///< of a host; 0: as many as it says
   std::vector<std::string> admins;                               ///< besides the process's own user
   v1::Role usual_role = v1::ROLE_SUBMIT;                         ///< of users who are stored nowhere
   EtcdOptions etcd;

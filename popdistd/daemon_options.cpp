@@ -18,6 +18,7 @@
 namespace pop::popdistd {
 namespace {
 
+constexpr int kMostSlots = 100'000;  // a host that says more is refused
 constexpr double kMaxBackfillAgeSeconds = 365.0 * 24 * 3600;
 
 int complain(const std::string& mistake) {
@@ -107,6 +108,11 @@ void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
       ->capture_default_str();
   app.add_option("--keep-jobs", options.keep_jobs, "forget the oldest of more jobs that have ended; 0: never")
       ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--most-slots", options.most_slots,
+                 "of one host: of those that say they have more, only N count; 0: all count")
+      ->type_name("N")
+      ->check(CLI::Range(0, kMostSlots))
       ->capture_default_str();
   addEtcdOptions(app, words, options.etcd);
   app.add_flag("--fair-share", options.fair_share,

@@ -58,6 +58,7 @@ Status serveStore(DaemonOptions options, Store& store, std::function<void()> beg
       .is_admin = [&accounts](const std::string& user) { return accounts.roleOf(user) == v1::ROLE_ADMIN; },
       .is_shut_out = [&accounts](const std::string& user) { return accounts.roleOf(user) == v1::ROLE_NONE; },
       .issue = issuer,
+      .host_rules = {.most_slots = options.most_slots},
       .retention = {.age = std::chrono::hours(24) * options.keep_days, .most_jobs = options.keep_jobs},
       .temporary_directory = options.state_directory,
       .queue = {.backfill_age = options.backfill_age, .fair_share = options.fair_share},

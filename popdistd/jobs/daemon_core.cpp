@@ -68,7 +68,7 @@ DaemonCore::DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::str
       shown_(loop, revisions_),
       commits_(loop, store, [this](const Status& why) { storeFailed(why); }),
       jobs_(revisions_),
-      hosts_(loop, settings_.clock, revisions_, settings_.host_times,
+      hosts_(loop, settings_.clock, revisions_, settings_.host_rules,
              [this](const Host& host) {
                commits_.wrote(
                    store_.putRecord(RecordKind::kHost, host.info().name(), host.record.SerializeAsString()));
@@ -303,7 +303,7 @@ Status DaemonCore::joined(const v1::HostJoins& joins, const std::string& address
   v1::HostWelcome& welcome = *order.mutable_welcome();
   welcome.set_cluster_id(cluster_id_);
   welcome.set_epoch(epoch_);
-  welcome.set_heartbeat_ms(static_cast<int>(settings_.host_times.heartbeat.count()));
+  welcome.set_heartbeat_ms(static_cast<int>(settings_.host_rules.heartbeat.count()));
   channel->send(std::move(order));
   const bool is_of_this_cluster = joins.cluster_id() == cluster_id_;
   std::vector<v1::HeldRunner> runners;

@@ -36,7 +36,7 @@ struct CoreSettings {
   std::function<bool(const std::string& user)> is_admin;  ///< who may use every allocation
   IsShutOut is_shut_out;                                  ///< null: nobody is
   IssueCredentials issue;                                 ///< null: jobs have one host each
-  HostTimes host_times;
+  HostRules host_rules;
   RetentionSettings retention;
   std::string temporary_directory;  ///< for copies of the store
   PodSettings pods;

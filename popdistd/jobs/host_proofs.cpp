@@ -30,7 +30,7 @@ void HostProofs::askAgain(std::int64_t job) {
   std::erase_if(question.hosts, [&](const std::string& name) {
     const Host* const host = hosts_.find(name);
     return host == nullptr || host->info().state() == v1::HOST_DOWN ||
-           loop_.now() - host->heard > hosts_.times().silent;
+           loop_.now() - host->heard > hosts_.rules().silent;
   });
   for (const std::string& name : question.hosts) {
     const Host* const host = hosts_.find(name);

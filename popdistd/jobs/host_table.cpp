@@ -18,7 +18,7 @@ std::int64_t millisecondsSince1970(const WallClock& clock) {
 }
 
 // What a host says of itself is shown to people.
-void takeInventory(const v1::HostJoins& joins, v1::HostInfo& info) {
+void takeInventory(const v1::HostJoins& joins, int most_slots, v1::HostInfo& info) {
   info.set_name(joins.name());
   info.set_version(bounded(printable(joins.version()), kMostVersionBytes));
   info.set_protocol(joins.protocol());
@@ -26,7 +26,9 @@ void takeInventory(const v1::HostJoins& joins, v1::HostInfo& info) {
   info.set_num_cores(joins.num_cores());
   info.set_num_memory_nodes(joins.num_memory_nodes());
   info.set_memory_bytes(joins.memory_bytes());
-  info.set_slots(joins.slots());
+  const bool says_more = most_slots > 0 && joins.slots() > most_slots;
+  info.set_slots(says_more ? most_slots : joins.slots());
+  info.set_slots_said(says_more ? joins.slots() : 0);
   info.set_agent_port(joins.agent_port());
 }
 
@@ -70,7 +72,7 @@ Status HostTable::joined(const v1::HostJoins& joins, const std::string& address,
                          std::shared_ptr<HostChannel> channel) {
   Host& host = hosts_[joins.name()];
   if (host.channel != nullptr) {
-    if (host.info().boot_id() != joins.boot_id() && loop_.now() - host.heard < times_.silent) {
+    if (host.info().boot_id() != joins.boot_id() && loop_.now() - host.heard < rules_.silent) {
       return {Code::kAlreadyExists, "a host of the name " + inQuotes(joins.name()) +
                                         " has joined already, from " + host.info().address() +
                                         ": give this one another name (popdist-agent serve --name)"};
@@ -82,7 +84,7 @@ Status HostTable::joined(const v1::HostJoins& joins, const std::string& address,
   names_[channel.get()] = joins.name();
   host.channel = std::move(channel);
   v1::HostInfo& info = *host.record.mutable_info();
-  takeInventory(joins, info);
+  takeInventory(joins, rules_.most_slots, info);
   info.set_address(address);
   info.set_state(v1::HOST_UP);
   info.set_not_schedulable(joins.protocol() == contract::kHostProtocol
@@ -159,10 +161,10 @@ Host* HostTable::find(const HostChannel& channel) {
 void HostTable::tick() {
   for (auto& [name, host] : hosts_) {
     const auto silence = loop_.now() - host.heard;
-    const v1::HostState state = silence >= times_.down                                ? v1::HOST_DOWN
-                                : silence >= times_.silent || host.channel == nullptr ? v1::HOST_SILENT
+    const v1::HostState state = silence >= rules_.down                                ? v1::HOST_DOWN
+                                : silence >= rules_.silent || host.channel == nullptr ? v1::HOST_SILENT
                                                                                       : v1::HOST_UP;
-    const bool is_unheard = silence >= times_.silent;
+    const bool is_unheard = silence >= rules_.silent;
     if (state == host.info().state() && is_unheard == host.is_unheard) continue;
     host.is_unheard = is_unheard;
     host.record.mutable_info()->set_state(state);

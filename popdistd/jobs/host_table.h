@@ -18,11 +18,12 @@
 
 namespace pop::popdistd {
 
-/// How long a host may say nothing.
-struct HostTimes {
+/// How long a host may say nothing, and how much it may say that it has.
+struct HostRules {
   std::chrono::milliseconds heartbeat{5000};
   std::chrono::milliseconds silent{15000};
   std::chrono::milliseconds down{60000};
+  int most_slots = 0;  ///< of one that says more, only these count; 0: all
 };
 
 /// Runners of a user that a host could not start, one after the other. Until the pause is over it is not
@@ -60,9 +61,9 @@ std::string whyNotSchedulable(const Host& host);
 class HostTable {
  public:
   /// `save` persists a host whose record has changed.
-  HostTable(Loop& loop, const WallClock& clock, Revisions& revisions, HostTimes times,
+  HostTable(Loop& loop, const WallClock& clock, Revisions& revisions, HostRules rules,
             std::function<void(const Host&)> save)
-      : loop_(loop), clock_(clock), revisions_(revisions), times_(times), save_(std::move(save)) {}
+      : loop_(loop), clock_(clock), revisions_(revisions), rules_(rules), save_(std::move(save)) {}
 
   /// Replaces all by what a store has; none of them has joined.
   void load(const std::vector<v1::HostRecord>& records);
@@ -86,7 +87,7 @@ class HostTable {
   /// Those that have said nothing for too long become silent, then down. Call it every second.
   void tick();
 
-  const HostTimes& times() const { return times_; }
+  const HostRules& rules() const { return rules_; }
 
  private:
   void changed(Host& host);
@@ -94,7 +95,7 @@ class HostTable {
   Loop& loop_;
   const WallClock& clock_;
   Revisions& revisions_;
-  const HostTimes times_;
+  const HostRules rules_;
   const std::function<void(const Host&)> save_;
   std::map<std::string, Host> hosts_;
   std::map<const HostChannel*, std::string> names_;  ///< of those that have joined

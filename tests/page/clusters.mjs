@@ -50,6 +50,7 @@ function host(name, more = {}) {
     num_memory_nodes: 2,
     memory_bytes: String(512 * 2 ** 30),
     slots: 64,
+    slots_said: 0,
     jobs_running: 1,
     instances_running: 16,
     address: "10.0.0.7",
@@ -302,6 +303,7 @@ export function brokenCluster() {
       host("node3", { state: "HOST_SILENT", last_heard: ago(31), not_schedulable: "host node3 is silent" }),
       host("node4", drained),
       host("node5", { clock_ahead_ms: "-8400" }),
+      host("node6", { slots_said: 100_000 }),
     ],
     partitions: [
       partition("p16", 0, 16, { job: "40", num_gcds: 4 }),

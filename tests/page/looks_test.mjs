@@ -58,6 +58,7 @@ describe("what is wrong", () => {
     const problems = await page.locator(".problem").allTextContents();
     assert.match(problems[0], /the disk is full/);
     assert.ok(problems.some((text) => /Host node2 is down/.test(text)));
+    assert.ok(problems.some((text) => /Host node6 says too many slots/.test(text)));
     assert.ok(problems.some((text) => /Machines m12, m13, m14, m15 are lost/.test(text)));
     assert.ok(problems.some((text) => /Partition p8 is in quarantine/.test(text)));
     assert.match(await page.title(), /^\(\d+\) Overview/);

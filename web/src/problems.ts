@@ -27,6 +27,8 @@ function ofHost(host: Host): Problem[] {
   if (host.state === "HOST_SILENT") return problem("warn", "is silent", silence);
   if (host.drained) return problem("warn", "is drained", `by ${host.drained_by}: ${host.drain_reason}`);
   if (host.not_schedulable) return problem("warn", "takes no jobs", host.not_schedulable);
+  if (host.slots_said)
+    return problem("warn", "says too many slots", `${host.slots_said}; popdistd counts ${host.slots} (--most-slots)`);
   const ahead = Number(host.clock_ahead_ms);
   if (Math.abs(ahead) > CLOCK_MS)
     return problem(

@@ -75,6 +75,7 @@ export interface Host {
   num_memory_nodes: number;
   memory_bytes: string;
   slots: number;
+  slots_said: number;
   jobs_running: number;
   instances_running: number;
   address: string;

@@ -45,6 +45,16 @@ TEST(Tables, OfJobsHaveALineForEach) {
                     HasSubstr("1 min 05 s"), HasSubstr("h0 and 2 more"), HasSubstr("'./a b'")));
 }
 
+TEST(Tables, OfHostsShowSlotsThatDoNotCount) {
+  v1::HostInfo host;
+  host.set_name("h0");
+  host.set_slots(64);
+  EXPECT_THAT(hostText(host, kNow), Not(HasSubstr("64 of")));
+  host.set_slots_said(100'000);
+  EXPECT_THAT(hostText(host, kNow), HasSubstr("64 of 100000"));
+  EXPECT_THAT(hostsTable({host}, kNow), HasSubstr("64 of 100000"));
+}
+
 TEST(Tables, CannotAffectATerminal) {
   v1::JobInfo odd = job(1, v1::JOB_QUEUED);
   odd.set_user("\x1b[2J");

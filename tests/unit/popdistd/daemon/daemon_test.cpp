@@ -184,9 +184,9 @@ TEST(Daemon, ListensWithoutTlsForItsOwnUserOnly) {
 }
 
 TEST(DaemonOptions, AreRead) {
-  const auto parsed =
-      parseDaemonOptions({"--listen", "[::]:1", "--http", "none", "--tls", "/t", "--state", "/s",
-                          "--insecure", "--log-level", "debug", "--advertise", "head.example"});
+  const auto parsed = parseDaemonOptions({"--listen", "[::]:1", "--http", "none", "--tls", "/t", "--state",
+                                          "/s", "--insecure", "--log-level", "debug", "--advertise",
+                                          "head.example", "--most-slots", "64"});
   ASSERT_TRUE(std::holds_alternative<DaemonOptions>(parsed));
   const auto& options = std::get<DaemonOptions>(parsed);
   EXPECT_EQ(options.listen.address, "::");
@@ -196,6 +196,7 @@ TEST(DaemonOptions, AreRead) {
   EXPECT_EQ(options.state_directory, "/s");
   EXPECT_TRUE(options.insecure);
   EXPECT_EQ(options.advertised_host, "head.example");
+  EXPECT_EQ(options.most_slots, 64);
   EXPECT_EQ(options.log_level, log::Level::kDebug);
 }
 
@@ -242,6 +243,8 @@ TEST(DaemonOptions, ThatAreWrongAreRefused) {
                                              {"--what"},
                                              {"word"},
                                              {"--backfill-age", "nan"},
+                                             {"--most-slots", "-1"},
+                                             {"--most-slots", "100001"},
                                              {"--admin", "a b"},
                                              {"--admin", ""},
                                              {"--advertise", "a\nb"}}) {

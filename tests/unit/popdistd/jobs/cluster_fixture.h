@@ -72,6 +72,7 @@ class ClusterTest : public ::testing::Test {
            credentials.set_certificate_pem("of " + job.agent_job_id() + " of " + job.info().user());
            return credentials;
          },
+         .host_rules = host_rules_,
          .retention = retention_,
          .pods = pod_settings_,
          .queue = queue_rules_,
@@ -176,6 +177,7 @@ class ClusterTest : public ::testing::Test {
   std::chrono::system_clock::time_point wall_{seconds(1700000000)};
   int names_ = 0;
   PodSettings pod_settings_;
+  HostRules host_rules_;
   RetentionSettings retention_;
   queue::Rules queue_rules_;
   std::vector<std::string> audit_;

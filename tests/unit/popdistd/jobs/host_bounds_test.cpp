@@ -217,6 +217,30 @@ TEST_F(HostBoundsTest, AWriteThatTheStoreRefusesIsOneCallsOnly) {
   EXPECT_GT(submit(requestOf()), runs);
 }
 
+TEST_F(HostBoundsTest, SlotsThatAreNotBelievedTakeNoJobs) {
+  host_rules_.most_slots = 4;
+  killDaemon();
+  startDaemon();
+  FakeHost& big = join("big", 100'000);
+  join("small", 3);
+  std::map<std::string, int> jobs;
+  for (int i = 0; i < 8; ++i) {
+    const v1::JobInfo info = job(submit(requestOf()));
+    ++jobs[info.hosts().empty() ? info.reason() : info.hosts(0)];
+  }
+  EXPECT_EQ(jobs["big"], 4);
+  EXPECT_EQ(jobs["small"], 3);
+  EXPECT_EQ(host("big").slots(), 4);
+  EXPECT_EQ(host("big").slots_said(), 100'000);
+  EXPECT_EQ(host("small").slots_said(), 0);
+  host_rules_.most_slots = 0;
+  killDaemon();
+  startDaemon();
+  EXPECT_TRUE(big.join(*core_).ok());
+  EXPECT_EQ(host("big").slots(), 100'000) << "it is believed again";
+  EXPECT_EQ(host("big").slots_said(), 0);
+}
+
 // As many jobs as a list may have rows, each with as much as a program can say.
 TEST_F(HostBoundsTest, LongTextsLeaveListsReadable) {
   FakeHost& h0 = join("h0", 2000);
