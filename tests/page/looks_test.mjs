@@ -58,12 +58,19 @@ describe("what is wrong", () => {
     const problems = await page.locator(".problem").allTextContents();
     assert.match(problems[0], /the disk is full/);
     assert.ok(problems.some((text) => /Host node2 is down/.test(text)));
-    assert.ok(problems.some((text) => /Host node6 says too many slots/.test(text)));
     assert.ok(problems.some((text) => /Machines m12, m13, m14, m15 are lost/.test(text)));
     assert.ok(problems.some((text) => /Partition p8 is in quarantine/.test(text)));
     assert.match(await page.title(), /^\(\d+\) Overview/);
     await page.getByRole("link", { name: "Host node2 is down" }).click();
     await page.waitForSelector("h1:text('node2')");
+    await close();
+  });
+
+  test("is in the list of hosts", async () => {
+    const { page, close } = await openPage(daemon.address);
+    await goTo(page, daemon.address, "#/hosts");
+    const row = page.getByRole("row").filter({ hasText: "node6" });
+    assert.match(await row.textContent(), /it says that it has 100000 slots; popdistd counts 64/);
     await close();
   });
 

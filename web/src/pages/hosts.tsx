@@ -15,7 +15,8 @@ import { hostWord } from "../words";
 /// Why it is as it is, in words.
 function noteOf(host: Host): string {
   if (host.drained) return `drained by ${host.drained_by}: ${host.drain_reason}`;
-  return host.not_schedulable;
+  if (host.not_schedulable || !host.slots_said) return host.not_schedulable;
+  return `it says that it has ${host.slots_said} slots; popdistd counts ${host.slots} (--most-slots)`;
 }
 
 function Slots({ host }: { host: Host }) {
