@@ -15,6 +15,8 @@ namespace pop::popdistd {
 
 // What a look-up has that outlasts the loop.
 struct UserNames::State {
+  explicit State(Lookup lookup) : look_up(std::move(lookup)) {}
+
   const Lookup look_up;
   const sys::Fd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::mutex mutex;
