@@ -55,7 +55,11 @@ int handOverTo(const char* program_name, const CommandLine& line) {
   argv.push_back(nullptr);
   const std::string program = sys::ownProgram(program_name);
   ::execv(program.c_str(), argv.data());
-  return reportMistakes({"this needs " + program + ": " + errnoStatus("starting it", errno).message()});
+  const int error = errno;
+  std::string mistake = "this needs " + program + ": " + errnoStatus("starting it", error).message();
+  if (error == ENOENT)
+    mistake += ": install all of poprun's programs, or build them: cmake --build --preset release -j2";
+  return reportMistakes({std::move(mistake)});
 }
 
 Surroundings surroundings(cli::OptionFiles& files) {

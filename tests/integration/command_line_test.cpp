@@ -20,6 +20,7 @@
 namespace pop::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -40,6 +41,16 @@ class CommandLine : public ::testing::Test {
   TempDir temp_dir_;
   const std::string& directory_ = temp_dir_.path();
 };
+
+// As after a build of what jobs on this host need.
+TEST_F(CommandLine, ThatNeedsAProgramThatWasNotBuiltSaysHow) {
+  std::filesystem::copy_file(POP_BIN_DIR "/poprun", directory_ + "/poprun");
+  PoprunSetup setup{.options = {"--host", "other", "true"}};
+  setup.program = directory_ + "/poprun";
+  const Outcome outcome = run(setup);
+  EXPECT_EQ(outcome.exit_code, 125);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr(directory_ + "/poprun-hosts"), HasSubstr("cmake --build")));
+}
 
 TEST_F(CommandLine, PopRunsRealOnesCanBePlanned) {
   const std::vector<std::vector<std::string>> lines{
