@@ -46,7 +46,8 @@ class Daemon {
                             {.address = options_.http->address,
                              .port = options_.http->port,
                              .tls = files,
-                             .identify = parts_.identify});
+                             .identify = parts_.identify,
+                             .headers = parts_.headers});
       if (!http.ok()) return cannotListen("--http", *options_.http, http.status());
       http_ = std::move(*http);
     }
@@ -63,7 +64,8 @@ class Daemon {
                                                                .port = options_.listen.port,
                                                                .tls = std::move(files),
                                                                .identify = parts_.identify,
-                                                               .is_still_good = parts_.is_still_good});
+                                                               .is_still_good = parts_.is_still_good,
+                                                               .headers = parts_.headers});
     if (!rpc.ok()) return cannotListen("--listen", options_.listen, rpc.status());
     rpc_ = std::move(*rpc);
     log::info("popdistd listens at " + textOf({options_.listen.address, rpc_->port()}) +

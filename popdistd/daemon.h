@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "common/tls/tls_files.h"
 #include "popdistd/api/measures.h"
 #include "popdistd/api/served.h"
+#include "popdistd/net/header_check.h"
 #include "popdistd/web/login.h"
 
 namespace pop::popdistd {
@@ -61,6 +63,8 @@ struct DaemonParts {
   Sessions sessions = {};                                      ///< of browsers
   std::function<void(int port)> listening = {};                ///< clients and hosts can connect to this port
   std::function<void(const Status& why)> stopping = {};        ///< all calls are about to end
+  /// Which connections of other popdistds' clients to believe.
+  std::shared_ptr<HeaderCheck> headers = std::make_shared<HeaderCheck>();
 };
 
 /// The user of this process, by name or number.

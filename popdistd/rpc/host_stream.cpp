@@ -59,7 +59,7 @@ Status mayBegin(const CallersOf& callers, const Peer& peer) {
 }
 
 // Those of a service, by their connections: each has one. On the loop's thread.
-using HostStreams = std::map<std::string, HostStream*>;
+using HostStreams = std::map<End, HostStream*>;
 
 // One report at a time is read ahead: a host that floods the daemon is slowed by the flow control of its
 // stream.
@@ -72,6 +72,7 @@ class HostStream final : public HostCall, public HostChannel {
         gate_(gate),
         callers_(std::move(callers)),
         streams_(std::move(streams)),
+        socket_end_(CallersOf::endOf(context)),
         peer_(peer) {}
 
   void OnReadDone(bool ok) override {
@@ -100,7 +101,7 @@ class HostStream final : public HostCall, public HostChannel {
  private:
   // A host that begins again by the same connection has given its earlier stream up.
   void begin() override {
-    HostStream*& of_connection = (*streams_)[connection()];
+    HostStream*& of_connection = (*streams_)[socket_end_];
     if (HostStream* const earlier = std::exchange(of_connection, this); earlier != nullptr)
       earlier->end({Code::kAborted, "another stream of the same connection has come"});
     const std::chrono::milliseconds limit = calls_->limits().join_timeout;
@@ -128,7 +129,7 @@ class HostStream final : public HostCall, public HostChannel {
     if (const Status may = calls_->count(*this, "host " + printable(joins.name())); !may.ok())
       return end(may);
     stopWaiting();
-    callers_->isKnown(peer_);
+    callers_->isKnown(socket_end_);
     lookAgain();
     joined_ = true;
     const auto self = std::static_pointer_cast<HostStream>(shared_from_this());
@@ -153,8 +154,6 @@ class HostStream final : public HostCall, public HostChannel {
     ready()();
   }
 
-  std::string connection() const { return peer_.address + ' ' + peer_.port; }
-
   void lookAgain() {
     wait_ = calls_->loop().postAfter(kLookEvery, [this] {
       wait_.reset();
@@ -169,7 +168,7 @@ class HostStream final : public HostCall, public HostChannel {
 
   void release() override {
     stopWaiting();
-    if (const auto own = streams_->find(connection()); own != streams_->end() && own->second == this)
+    if (const auto own = streams_->find(socket_end_); own != streams_->end() && own->second == this)
       streams_->erase(own);
     orders_ = nullptr;
     HostCall::release();
@@ -180,6 +179,7 @@ class HostStream final : public HostCall, public HostChannel {
   HostGate& gate_;
   const std::shared_ptr<const CallersOf> callers_;
   const std::shared_ptr<HostStreams> streams_;
+  const End socket_end_;  ///< of its connection, which another popdistd may pass on
   const Peer peer_;
   std::optional<TimerId> wait_;   ///< for which host it is; then for a look at its certificate
   v1::HostReport report_;         ///< gRPC's while it is read

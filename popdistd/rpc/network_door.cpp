@@ -20,11 +20,11 @@ void note(const std::string& line) {
 
 }  // namespace
 
-NetworkDoor::NetworkDoor(os::EpollLoop& loop, os::Listener listener, std::shared_ptr<Connections> connections,
+NetworkDoor::NetworkDoor(os::EpollLoop& loop, os::Listener listener, DoorSettings settings,
                          std::unique_ptr<Acceptor> to)
     : loop_(loop),
       listener_(std::move(listener)),
-      connections_(std::move(connections)),
+      settings_(std::move(settings)),
       to_(std::move(to)),
       turned_away_(loop, note, "connections were turned away") {
   watch();
@@ -33,6 +33,7 @@ NetworkDoor::NetworkDoor(os::EpollLoop& loop, os::Listener listener, std::shared
 NetworkDoor::~NetworkDoor() {
   loop_.unwatch(listener_.socket.get());
   if (pause_) loop_.cancel(*pause_);
+  while (!arriving_.empty()) endArrival(arriving_.begin()->first);
 }
 
 void NetworkDoor::watch() {
@@ -60,15 +61,44 @@ void NetworkDoor::acceptLater(int error_number) {
 }
 
 void NetworkDoor::take(os::AcceptedConnection pending) {
-  const Status admitted =
-      connections_->admit(pending.socket.get(), pending.address, std::to_string(pending.port), loop_.now());
-  if (!admitted.ok())
-    return turned_away_.add("a connection from " + pending.address +
-                            " is turned away: " + admitted.message());
+  const End peer{pending.address, pending.port};
+  const Status admitted = settings_.connections->admit(pending.socket.get(), peer, loop_.now());
+  if (!admitted.ok()) return turnAway(peer, admitted);
+  const int socket = pending.socket.get();
+  const TimerId deadline = loop_.postAfter(settings_.arrival_timeout, [this, socket] { endArrival(socket); });
+  arriving_.try_emplace(socket, std::move(pending.socket), settings_.headers, peer, deadline);
+  loop_.watchReadable(socket, [this, socket] { look(socket); });
+}
+
+void NetworkDoor::look(int socket) {
+  Arrival& arrival = arriving_.at(socket).arrival;
+  const Result<std::optional<End>> client = arrival.look();
+  if (client.ok() && !client.value()) return;
+  const End peer = arrival.peer();
+  sys::Fd connection = endArrival(socket);
+  if (client.ok()) handOver(std::move(connection), peer, *client.value());
+}
+
+sys::Fd NetworkDoor::endArrival(int socket) {
+  const auto arriving = arriving_.extract(socket);
+  loop_.cancel(arriving.mapped().deadline);
+  loop_.unwatch(socket);
+  return std::move(arriving.mapped().connection);
+}
+
+void NetworkDoor::handOver(sys::Fd socket, const End& peer, const End& client) {
+  if (client != peer) {
+    const Status admitted = settings_.connections->isPassedOn(peer, client, loop_.now());
+    if (!admitted.ok()) return turnAway(client, admitted);
+  }
   Acceptor::NewConnectionParameters connection;
   connection.listener_fd = listener_.socket.get();
-  connection.fd = pending.socket.release();
+  connection.fd = socket.release();
   to_->HandleNewConnection(&connection);
+}
+
+void NetworkDoor::turnAway(const End& client, const Status& why) {
+  turned_away_.add("a connection from " + client.address + " is turned away: " + why.message());
 }
 
 }  // namespace pop::popdistd

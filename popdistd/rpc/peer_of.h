@@ -27,14 +27,20 @@ class CallersOf {
         has_tls_(has_tls),
         connections_(std::move(connections)) {}
 
+  /// The other end of the call's connection by the network, which may be a popdistd that passes it on.
+  static End endOf(const grpc::CallbackServerContext& context);
+
+  /// The client, whoever passes its bytes on.
   Peer peer(const grpc::CallbackServerContext& context) const;
   Result<Caller> caller(const grpc::CallbackServerContext& context) const;
   /// See IsStillGood.
   Status isStillGood(const Peer& peer) const { return is_still_good_ ? is_still_good_(peer) : Status(); }
-  /// A host has shown that it is one.
-  void isKnown(const Peer& peer) const;
+  /// A host that is at `end`, or behind it, has shown that it is one.
+  void isKnown(const End& end) const;
 
  private:
+  End clientAt(const End& end) const;
+
   const Identify identify_;
   const IsStillGood is_still_good_;
   const bool has_tls_;

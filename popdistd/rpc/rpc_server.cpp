@@ -153,7 +153,11 @@ Result<std::unique_ptr<RpcServer>> RpcServer::start(os::EpollLoop& loop, const S
   impl->server->GetHealthCheckService()->SetServingStatus(true);
   impl->calls->watchWrites();
   impl->port = listener.port;
-  impl->door.emplace(loop, std::move(listener), connections, std::move(acceptor));
+  impl->door.emplace(loop, std::move(listener),
+                     DoorSettings{.connections = connections,
+                                  .headers = std::move(options.headers),
+                                  .arrival_timeout = options.arrival_timeout},
+                     std::move(acceptor));
   return std::unique_ptr<RpcServer>(new RpcServer(std::move(impl)));
 }
 

@@ -15,6 +15,7 @@
 #include "common/tls/tls_files.h"
 #include "popdistd/api/measures.h"
 #include "popdistd/api/served.h"
+#include "popdistd/net/header_check.h"
 
 namespace pop::popdistd {
 
@@ -23,9 +24,12 @@ struct RpcOptions {
   int port = 0;                      ///< 0: any
   std::optional<tls::TlsFiles> tls;  ///< missing: only this host may be able to connect
   Identify identify;
-  IsStillGood is_still_good{};                      ///< of hosts that have joined; null: always
-  std::chrono::milliseconds write_timeout{60'000};  ///< for a client that does not read
-  std::chrono::milliseconds join_timeout{10'000};   ///< for a host to say which it is
+  IsStillGood is_still_good{};                        ///< of hosts that have joined; null: always
+  std::chrono::milliseconds write_timeout{60'000};    ///< for a client that does not read
+  std::chrono::milliseconds join_timeout{10'000};     ///< for a host to say which it is
+  std::chrono::milliseconds arrival_timeout{10'000};  ///< for a connection's first byte
+  /// For connections that another popdistd passes on: all doors have one.
+  std::shared_ptr<HeaderCheck> headers = std::make_shared<HeaderCheck>();
 };
 
 /// What gRPC says is about single connections, and for who looks for the fault of one. For the whole process.

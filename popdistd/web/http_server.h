@@ -13,6 +13,7 @@
 #include "common/base/status.h"
 #include "common/tls/tls_files.h"
 #include "popdistd/api/measures.h"
+#include "popdistd/net/header_check.h"
 #include "popdistd/web/http.h"
 
 namespace pop::popdistd {
@@ -32,6 +33,8 @@ struct HttpOptions {
   int most_connections = 1024;
   int most_streams_of_one =
       64;  ///< that a user reads at once, or an address of whom nobody knows who is there
+  /// For connections that another popdistd passes on: all doors have one.
+  std::shared_ptr<HeaderCheck> headers = std::make_shared<HeaderCheck>();
 };
 
 /// All of it on the loop's thread.

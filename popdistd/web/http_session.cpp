@@ -65,10 +65,33 @@ Session::~Session() {
 void Session::start() {
   Error error;
   const tcp::endpoint peer = socket().remote_endpoint(error);
-  peer_.has_tls = stream_->tls() != nullptr;
-  peer_.address = error ? "" : peer.address().to_string();
-  peer_.port = error ? "" : std::to_string(peer.port());
+  if (error) return;
   socket().set_option(tcp::no_delay(true), error);
+  socket().native_non_blocking(true, error);
+  arrival_.emplace(web_->options.headers, socket().native_handle(),
+                   End{peer.address().to_string(), peer.port()});
+  timer_.expires_after(web_->options.head_timeout);
+  timer_.async_wait([weak = weak_from_this()](Error cancelled) {
+    const auto self = weak.lock();
+    if (!cancelled && self != nullptr && self->arrival_) self->drop();
+  });
+  awaitArrival();
+}
+
+void Session::awaitArrival() {
+  socket().async_wait(tcp::socket::wait_read, [self = shared()](Error error) {
+    if (error) return;
+    const Result<std::optional<End>> client = self->arrival_->look();
+    if (!client.ok()) return self->drop();
+    client.value() ? self->arrived(*client.value()) : self->awaitArrival();
+  });
+}
+
+void Session::arrived(const End& client) {
+  arrival_.reset();
+  timer_.cancel();
+  peer_ = {
+      .has_tls = stream_->tls() != nullptr, .address = client.address, .port = std::to_string(client.port)};
   expireIn(web_->options.head_timeout);
   stream_->handshake([self = shared()](Error failed, std::size_t) {
     if (failed) return;

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 
+#include "popdistd/net/arrival.h"
 #include "popdistd/web/http_stream.h"
 #include "popdistd/web/http_web.h"
 
@@ -47,6 +48,8 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
   std::shared_ptr<Session> shared() { return shared_from_this(); }
   tcp::socket& socket() { return stream_->lowest().socket(); }
   void expireIn(std::chrono::milliseconds time) { stream_->lowest().expires_after(time); }
+  void awaitArrival();
+  void arrived(const End& client);
   void readCertificate();
 
   // ---- reading: http_session.cpp
@@ -78,7 +81,8 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
 
   const std::shared_ptr<Web> web_;
   const std::unique_ptr<HttpStream> stream_;
-  asio::steady_timer timer_;  ///< while no operation of the stream goes on
+  asio::steady_timer timer_;        ///< while no operation of the stream goes on
+  std::optional<Arrival> arrival_;  ///< until it is known whose connection this is
   Peer peer_;
   Clock::time_point idle_since_ = Clock::now();
   beast::flat_buffer buffer_{kMostHeadBytes + kMostBodyBytes};

@@ -3,10 +3,12 @@
 // ever.
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "common/sys/unix_socket.h"
+#include "popdistd/net/header_writer.h"
 #include "popdistd/rpc/connections.h"
 #include "tests/unit/popdistd/rpc/rpc_fixture.h"
 
@@ -17,7 +19,7 @@ class ConnectionsTest : public ::testing::Test {
  protected:
   Code admit(const std::string& address, int port, Clock::time_point now = {}) {
     auto [mine, theirs] = std::move(sys::socketPair().value());
-    const Status status = connections.admit(mine.get(), address, std::to_string(port), now);
+    const Status status = connections.admit(mine.get(), {address, port}, now);
     if (status.ok()) open.push_back(std::move(mine));
     return status.code();
   }
@@ -29,8 +31,8 @@ class ConnectionsTest : public ::testing::Test {
 TEST_F(ConnectionsTest, OneAddressHasABoundedNumberOfUnknownOnes) {
   for (int port = 0; port < 12; ++port) EXPECT_EQ(admit("10.0.0.1", port), Code::kOk);
   EXPECT_EQ(admit("10.0.0.1", 12), Code::kResourceExhausted);
-  connections.isKnown("10.0.0.1", "3");
-  connections.isKnown("10.0.0.1", "3");
+  connections.isKnown({"10.0.0.1", 3});
+  connections.isKnown({"10.0.0.1", 3});
   EXPECT_EQ(admit("10.0.0.1", 13), Code::kOk);
   EXPECT_EQ(admit("10.0.0.1", 14), Code::kResourceExhausted);
 }
@@ -53,15 +55,38 @@ TEST_F(ConnectionsTest, ThoseThatHaveEndedAreForgotten) {
 TEST_F(ConnectionsTest, DescriptorsAreLeftForTheStoreAndUsersOfTheMachine) {
   for (int port = 0; port < 40; ++port) {
     EXPECT_EQ(admit("10.0.0.1", port), Code::kOk);
-    connections.isKnown("10.0.0.1", std::to_string(port));
+    connections.isKnown({"10.0.0.1", port});
   }
   EXPECT_EQ(admit("10.0.0.2", 1), Code::kResourceExhausted);
   EXPECT_EQ(limitsWithin(1024).most, 512);
   EXPECT_EQ(limitsWithin(524'288).most, 16'384);
 }
 
+// "10.0.0.9" passes on what comes from others.
+TEST_F(ConnectionsTest, ThoseThatArePassedOnAreTheirClients) {
+  const End client{"10.0.0.1", 5000};
+  for (int port = 0; port < 12; ++port) {
+    EXPECT_EQ(admit("10.0.0.9", port), Code::kOk);
+    EXPECT_TRUE(connections.isPassedOn({"10.0.0.9", port}, client, {}).ok());
+  }
+  EXPECT_EQ(connections.clientAt({"10.0.0.9", 3}), client);
+  EXPECT_EQ(connections.clientAt({"10.0.0.9", 99}), (End{"10.0.0.9", 99}));
+
+  EXPECT_EQ(admit("10.0.0.9", 12), Code::kOk);
+  EXPECT_EQ(connections.isPassedOn({"10.0.0.9", 12}, client, {}).code(), Code::kResourceExhausted);
+  connections.isKnown({"10.0.0.9", 3});
+  EXPECT_EQ(admit("10.0.0.9", 13), Code::kOk);
+  EXPECT_TRUE(connections.isPassedOn({"10.0.0.9", 13}, client, {}).ok());
+  EXPECT_EQ(admit("10.0.0.1", 1), Code::kResourceExhausted) << "with or without a popdistd between";
+
+  open.clear();
+  EXPECT_EQ(admit("10.0.0.1", 1, Clock::time_point(std::chrono::seconds(1))), Code::kOk);
+}
+
 class DoorTest : public RpcTest {
  protected:
+  static constexpr const char* kKey = "the key of this lead";
+
   sys::Fd connection() const {
     sys::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in to{};
@@ -78,6 +103,29 @@ class DoorTest : public RpcTest {
     v1::AboutReply reply;
     return stub.About(&context, {}, &reply).ok();
   }
+  /// Calls by a connection that begins with `header`. Of whom the call was.
+  std::string addressOfACallAfter(const std::string& header) {
+    sys::Fd socket = connection();
+    EXPECT_TRUE(sys::writeAll(socket.get(), header).ok());
+    ::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
+    const auto stub =
+        v1::Controller::NewStub(grpc::CreateInsecureChannelFromFd("popdistd", socket.release()));
+    caller_address.clear();
+    about(*stub);
+    return caller_address;
+  }
+  bool isClosed(const sys::Fd& socket) {
+    char byte = 0;
+    return ::recv(socket.get(), &byte, 1, 0) <= 0;
+  }
+  Identify identify() override {
+    return [this](const Peer& peer, const Credentials& said) {
+      caller_address = peer.address;
+      return accounts.identify(peer, said);
+    };
+  }
+
+  std::string caller_address;
 };
 
 TEST_F(DoorTest, OpensAgainAfterTheProcessHadNoDescriptors) {
@@ -109,6 +157,61 @@ TEST_F(DoorTest, TurnsAwayWhoComesOverAndOverWithoutSayingWho) {
   EXPECT_TRUE(about(*alice)) << "who is known stays";
   crowd.clear();
   EXPECT_TRUE(about(*controller(userPair("bob"))));
+}
+
+TEST_F(DoorTest, KnowsTheClientOfAConnectionThatIsPassedOn) {
+  headers = std::make_shared<HeaderCheck>(kKey);
+  serve();
+  HeaderWriter writer(kKey, 1);
+  EXPECT_EQ(addressOfACallAfter(writer.next({"10.1.2.3", 5000})), "10.1.2.3");
+  EXPECT_EQ(addressOfACallAfter(writer.next({"fd00::1", 5000})), "fd00::1");
+  EXPECT_EQ(addressOfACallAfter(""), "127.0.0.1");
+}
+
+TEST_F(DoorTest, LetsNobodyChooseAnAddress) {
+  headers = std::make_shared<HeaderCheck>(kKey);
+  serve();
+  HeaderWriter writer(kKey, 1);
+  const std::string used = writer.next({"10.1.2.3", 5000});
+  EXPECT_EQ(addressOfACallAfter(used), "10.1.2.3");
+  for (const std::string& header : {HeaderWriter("a guess", 1).next({"10.1.2.3", 5000}), used}) {
+    const sys::Fd socket = connection();
+    EXPECT_TRUE(sys::writeAll(socket.get(), header).ok());
+    EXPECT_TRUE(isClosed(socket));
+  }
+}
+
+TEST_F(DoorTest, AloneTakesNoHeader) {
+  serve();
+  const sys::Fd socket = connection();
+  EXPECT_TRUE(sys::writeAll(socket.get(), HeaderWriter("", 1).next({"10.1.2.3", 5000})).ok());
+  EXPECT_TRUE(isClosed(socket));
+}
+
+TEST_F(DoorTest, WaitsForNobodyWhoSaysNothingOrHalfAHeader) {
+  headers = std::make_shared<HeaderCheck>(kKey);
+  arrival_timeout = std::chrono::milliseconds(100);
+  serve();
+  EXPECT_TRUE(isClosed(connection()));
+  const sys::Fd half = connection();
+  EXPECT_TRUE(sys::writeAll(half.get(), HeaderWriter(kKey, 1).next({"10.1.2.3", 5000}).substr(0, 50)).ok());
+  EXPECT_TRUE(isClosed(half));
+}
+
+TEST_F(DoorTest, SharesAreOfTheClientsBehindOneThatPassesThemOn) {
+  headers = std::make_shared<HeaderCheck>(kKey);
+  serve();
+  HeaderWriter writer(kKey, 1);
+  std::vector<sys::Fd> crowd;
+  std::vector<pollfd> ends;
+  for (int i = 0; i < 257; ++i) {
+    crowd.push_back(connection());
+    EXPECT_TRUE(sys::writeAll(crowd.back().get(), writer.next({"10.1.2.3", 5000})).ok());
+    ends.push_back({crowd.back().get(), POLLRDHUP, 0});
+  }
+  EXPECT_EQ(::poll(ends.data(), ends.size(), 10'000), 1) << "one too many is closed";
+  EXPECT_EQ(addressOfACallAfter(writer.next({"10.1.2.4", 5000})), "10.1.2.4");
+  EXPECT_TRUE(about(*controller())) << "who comes from the popdistd's machine itself";
 }
 
 }  // namespace

@@ -39,7 +39,9 @@ class RpcTest : public ::testing::Test {
            .identify = identify(),
            .is_still_good = [this](const Peer& peer) { return accounts.isStillGood(peer); },
            .write_timeout = write_timeout,
-           .join_timeout = join_timeout});
+           .join_timeout = join_timeout,
+           .arrival_timeout = arrival_timeout,
+           .headers = headers});
     });
     ASSERT_TRUE(started.ok()) << started.status().message();
     server = std::move(*started);
@@ -65,7 +67,7 @@ class RpcTest : public ::testing::Test {
   }
 
   virtual Served served() { return {api, gate, pods, vipu}; }
-  Identify identify() {
+  virtual Identify identify() {
     return [this](const Peer& peer, const Credentials& said) { return accounts.identify(peer, said); };
   }
 
@@ -97,6 +99,8 @@ class RpcTest : public ::testing::Test {
   }
 
   std::chrono::milliseconds join_timeout{10'000};
+  std::chrono::milliseconds arrival_timeout{10'000};
+  std::shared_ptr<HeaderCheck> headers = std::make_shared<HeaderCheck>();
   testing::TestPairs pairs;
   Accounts accounts{{.own_user = "me", .random_name = [] { return sys::randomName(); }}};
   testing::FakeApi api;

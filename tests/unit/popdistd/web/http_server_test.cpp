@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "popdistd/net/header_writer.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/unit/popdistd/web/web_fixture.h"
 
@@ -202,6 +203,59 @@ TEST_F(CertifiedHttp, IsNothingWithoutTls) {
   RawClient client(port);
   client.say(request("GET", "/healthz"));
   EXPECT_THAT(client.hear(), ::testing::Not(HasSubstr("200")));
+}
+
+class PassedOnTest : public HttpServerTest {
+ protected:
+  /// By a connection that begins with `header`.
+  std::string askWithAWrongToken(const std::string& header) const {
+    RawClient client(port);
+    client.say(header + request("GET", "/v1/jobs", "", "Authorization: Bearer x\r\nConnection: close\r\n"));
+    return client.hear();
+  }
+
+  const std::shared_ptr<HeaderCheck> headers = std::make_shared<HeaderCheck>("the key of this lead");
+  HeaderWriter writer{"the key of this lead", 1};
+};
+
+TEST_F(PassedOnTest, WrongTokensCountForTheClientAndNotForWhoPassesThemOn) {
+  serve({.headers = headers});
+  for (int i = 0; i < 20; ++i)
+    EXPECT_THAT(askWithAWrongToken(writer.next({"10.1.2.3", i})), StartsWith("HTTP/1.1 401"));
+  EXPECT_THAT(askWithAWrongToken(writer.next({"10.1.2.3", 20})), StartsWith("HTTP/1.1 429"));
+  EXPECT_THAT(askWithAWrongToken(writer.next({"10.1.2.4", 20})), StartsWith("HTTP/1.1 401"));
+  EXPECT_THAT(askWithAWrongToken(""), StartsWith("HTTP/1.1 401"));
+}
+
+TEST_F(PassedOnTest, NobodyChoosesAnAddress) {
+  serve({.headers = headers});
+  const std::string used = writer.next({"10.1.2.3", 1});
+  EXPECT_THAT(askWithAWrongToken(used), StartsWith("HTTP/1.1 401"));
+  EXPECT_EQ(askWithAWrongToken(used), "");
+  EXPECT_EQ(askWithAWrongToken(HeaderWriter("a guess", 1).next({"10.1.2.3", 1})), "");
+}
+
+TEST_F(PassedOnTest, AloneItTakesNoHeader) {
+  serve();
+  EXPECT_EQ(askWithAWrongToken(writer.next({"10.1.2.3", 1})), "");
+}
+
+TEST_F(PassedOnTest, NobodyIsWaitedForWhoSaysNothingOrHalfAHeader) {
+  serve({.head_timeout = std::chrono::milliseconds(100), .headers = headers});
+  EXPECT_EQ(RawClient(port).hear(), "");
+  RawClient half(port);
+  half.say(writer.next({"10.1.2.3", 1}).substr(0, 50));
+  EXPECT_EQ(half.hear(), "");
+}
+
+TEST_F(PassedOnTest, AHeaderMayComeInPieces) {
+  serve({.headers = headers});
+  const std::string header = writer.next({"10.1.2.3", 1});
+  RawClient client(port);
+  client.say(header.substr(0, 1));
+  client.say(header.substr(1) + request("GET", "/healthz").substr(0, 3));
+  client.say(request("GET", "/healthz").substr(3));
+  EXPECT_THAT(client.hear("ok\n"), StartsWith("HTTP/1.1 200"));
 }
 
 }  // namespace
