@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/follower.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -12,6 +14,7 @@
 #include "common/base/text.h"
 #include "common/os/epoll_loop.h"
 #include "common/sys/process_setup.h"
+#include "common/sys/random_name.h"
 #include "popdistd/etcd_access.h"
 #include "popdistd/leader/campaign.h"
 #include "popdistd/leader/pass_through.h"
@@ -43,6 +46,11 @@ std::optional<os::Place> placeOf(const std::string& address) {
   return place.ok() ? std::optional(place.value()) : std::nullopt;
 }
 
+// 256 bits.
+std::string randomKey() {
+  return sys::randomName() + sys::randomName() + sys::randomName() + sys::randomName();
+}
+
 v1::LeaderRecord recordOf(const DaemonOptions& options) {
   v1::LeaderRecord record;
   record.set_address(peerAddress(options));
@@ -50,21 +58,32 @@ v1::LeaderRecord recordOf(const DaemonOptions& options) {
   record.set_since_ms(std::chrono::duration_cast<std::chrono::milliseconds>(
                           std::chrono::system_clock::now().time_since_epoch())
                           .count());
+  record.set_header_key(randomKey());
   return record;
+}
+
+std::uint64_t randomNumber() {
+  return std::stoull(sys::randomName(), nullptr, 16);
+}
+
+// A connection that is passed on has two descriptors, for gRPC as for HTTP.
+ConnectionLimits passedOnLimits() {
+  rlimit descriptors{};
+  ::getrlimit(RLIMIT_NOFILE, &descriptors);
+  return limitsWithin(descriptors.rlim_cur / 4, kPassedOnLimits);
 }
 
 class Follower {
  public:
-  Follower(const DaemonOptions& options, ForbiddenClientWatch& forbidden)
-      : options_(options), forbidden_(forbidden) {}
+  /// `self`: the leader's record, when this popdistd is the leader.
+  Follower(const DaemonOptions& options, const v1::LeaderRecord& self, ForbiddenClientWatch& forbidden)
+      : options_(options), self_(self), forbidden_(forbidden) {}
 
   Status start() {
     POP_ASSIGN_OR_RETURN(std::optional<tls::TlsFiles> files, certificatesOf(options_));
     POP_ASSIGN_OR_RETURN(no_leader_, NoLeaderServer::start(files));
     const os::Place no_leader{"127.0.0.1", no_leader_->port()};
-    POP_RETURN_IF_ERROR(listen(
-        "--listen", options_.listen, rpc_,
-        [this, no_leader] { return leader_ ? placeOf(leader_->address()) : no_leader; }, no_leader));
+    POP_RETURN_IF_ERROR(listen("--listen", options_.listen, rpc_, &v1::LeaderRecord::address, no_leader));
     return options_.http ? startHttp(std::move(files)) : Status();
   }
 
@@ -80,7 +99,7 @@ class Follower {
         loop_,
         {.etcd = etcd,
          .prefix = options_.etcd.prefix,
-         .self = recordOf(options_),
+         .self = self_,
          .lost = endAtOnce,
          .may_take = [this] { return forbidden_.look(); }},
         {.leader = [this, &etcd](const auto& leader,
@@ -110,16 +129,19 @@ class Follower {
              .identify = nobody,
              .keeps_connections = false}));
     const os::Place no_leader{"127.0.0.1", no_leader_http_->port()};
-    return listen(
-        "--http", *options_.http, http_,
-        [this, no_leader] { return leader_ ? placeOf(leader_->http_address()) : no_leader; }, no_leader);
+    return listen("--http", *options_.http, http_, &v1::LeaderRecord::http_address, no_leader);
   }
 
+  using AddressIn = const std::string& (v1::LeaderRecord::*)() const;
+
   Status listen(const std::string& option, const os::Place& place, std::unique_ptr<PassThrough>& to,
-                PassThrough::Target target, const std::optional<os::Place>& otherwise) {
+                AddressIn address, const os::Place& no_leader) {
     POP_RETURN_IF_ERROR(checkListening(option, place, options_, ::geteuid()));
-    Result<std::unique_ptr<PassThrough>> passes =
-        PassThrough::start(loop_, place, std::move(target), otherwise);
+    Result<std::unique_ptr<PassThrough>> passes = PassThrough::start(
+        loop_, {.listen = place,
+                .target = [this, address, no_leader] { return target(address, no_leader); },
+                .otherwise = no_leader,
+                .limits = passedOnLimits()});
     if (!passes.ok())
       return {passes.code(), "cannot listen at " + placeText(place.address, place.port) + " (" + option +
                                  "): " + passes.status().message()};
@@ -127,9 +149,18 @@ class Follower {
     return {};
   }
 
+  std::optional<PassThroughTarget> target(AddressIn address, const os::Place& no_leader) const {
+    if (!leader_) return PassThroughTarget{no_leader, nullptr};
+    const std::optional<os::Place> place = placeOf(((*leader_).*address)());
+    return place ? std::optional(PassThroughTarget{*place, headers_}) : std::nullopt;
+  }
+
   void follow(const std::optional<v1::LeaderRecord>& leader, const Status& problem, const EtcdClient& etcd) {
     const bool names_us = leader && leader->address() == peerAddress(options_);
     leader_ = names_us ? std::nullopt : leader;
+    headers_ = leader_ && !leader_->header_key().empty()
+                   ? std::make_shared<HeaderWriter>(leader_->header_key(), randomNumber())
+                   : nullptr;
     for (PassThrough* each : {rpc_.get(), http_.get()})
       if (each != nullptr) each->closeConnections();
     if (names_us)
@@ -159,8 +190,10 @@ class Follower {
 
   os::EpollLoop loop_;
   const DaemonOptions& options_;
+  const v1::LeaderRecord& self_;
   ForbiddenClientWatch& forbidden_;
   std::optional<v1::LeaderRecord> leader_;
+  std::shared_ptr<HeaderWriter> headers_;  ///< for the leader; null: it knows none
   std::string reason_ = "no popdistd leads yet; try again";
   std::unique_ptr<NoLeaderServer> no_leader_;
   std::unique_ptr<HttpServer> no_leader_http_;
@@ -188,7 +221,9 @@ Result<std::optional<Lead>> waitToLead(const DaemonOptions& options) {
   if (const Status refuses = lead.forbidden->look(); refuses.code() == Code::kFailedPrecondition)
     return refuses;
   {
-    Follower follower(options, *lead.forbidden);
+    const v1::LeaderRecord self = recordOf(options);
+    lead.header_key = self.header_key();
+    Follower follower(options, self, *lead.forbidden);
     POP_RETURN_IF_ERROR(follower.start());
     lead.leadership = follower.run(*lead.etcd);
   }

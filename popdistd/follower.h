@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "common/base/status.h"
 #include "common/sys/fd.h"
@@ -21,6 +22,7 @@ struct Lead {
   std::unique_ptr<ForbiddenClientWatch> forbidden;
   std::unique_ptr<Leadership> leadership;
   std::unique_ptr<SqliteStore> store;
+  std::string header_key;  ///< HeaderCheck's
 };
 
 /// "h0:8090": by which the other popdistds reach this one.

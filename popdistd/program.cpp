@@ -34,8 +34,10 @@ void giveUp(const Status& why) {
   std::_Exit(1);
 }
 
-// `begin_turns`: null, or what comes first in each turn of the loop.
-Status serveStore(DaemonOptions options, Store& store, std::function<void()> begin_turns) {
+// `headers`: of connections that other popdistds pass on. `begin_turns`: null, or what comes first in each
+// turn of the loop.
+Status serveStore(DaemonOptions options, Store& store, std::shared_ptr<HeaderCheck> headers,
+                  std::function<void()> begin_turns) {
   std::optional<DevHost> dev;
   if (options.dev) {
     POP_ASSIGN_OR_RETURN(dev, DevHost::prepare(options.state_directory, ownUser()));
@@ -98,7 +100,8 @@ Status serveStore(DaemonOptions options, Store& store, std::function<void()> beg
              core->listensAt(port);
              if (dev) dev->start(port);
            },
-       .stopping = [&pods](const Status& why) { pods.stopping(why); }},
+       .stopping = [&pods](const Status& why) { pods.stopping(why); },
+       .headers = std::move(headers)},
       options);
 }
 
@@ -106,12 +109,12 @@ Status serve(DaemonOptions options) {
   if (options.etcd.addresses.empty()) {
     POP_ASSIGN_OR_RETURN(const std::unique_ptr<SqliteStore> store,
                          SqliteStore::open(options.state_directory));
-    return serveStore(std::move(options), *store, nullptr);
+    return serveStore(std::move(options), *store, std::make_shared<HeaderCheck>(), nullptr);
   }
   POP_ASSIGN_OR_RETURN(const std::optional<Lead> lead, waitToLead(options));
   if (!lead) return {};
   // Before the thread that keeps the lease, should all have been stopped for long.
-  return serveStore(std::move(options), *lead->store,
+  return serveStore(std::move(options), *lead->store, std::make_shared<HeaderCheck>(lead->header_key),
                     [&leadership = *lead->leadership] { leadership.check(); });
 }
 

@@ -17,9 +17,10 @@ bool isForLater(int error) {
 
 }  // namespace
 
-ByteRelay::ByteRelay(os::EpollLoop& loop, int from, int to, Events events)
-    : loop_(loop), from_(from), to_(to), events_(std::move(events)) {
-  loop_.watchReadable(from_, [this] { read(); });
+ByteRelay::ByteRelay(os::EpollLoop& loop, int from, int to, Events events, std::string first)
+    : loop_(loop), from_(from), to_(to), events_(std::move(events)), unsent_(std::move(first)) {
+  unsent_.empty() ? loop_.watchReadable(from_, [this] { read(); })
+                  : loop_.watchWritable(to_, [this] { write(); });
 }
 
 // Whoever hears of an end may destroy this object.

@@ -18,7 +18,8 @@ class ByteRelay {
     std::function<void()> broken;  ///< one of both is
   };
 
-  ByteRelay(os::EpollLoop& loop, int from, int to, Events events);
+  /// `first`: written before what is read.
+  ByteRelay(os::EpollLoop& loop, int from, int to, Events events, std::string first = {});
   ByteRelay(const ByteRelay&) = delete;
   ByteRelay& operator=(const ByteRelay&) = delete;
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes TCP connections on to where the leader serves, byte by byte: TLS stays between the client and the
-// leader, and a client that knows one address of several popdistds can use it.
+// leader, and a client that knows one address of several popdistds can use it. A header before them tells the
+// leader who the client is.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,20 +14,34 @@
 #include "common/os/epoll_loop.h"
 #include "common/os/place.h"
 #include "common/os/tcp.h"
-#include "common/sys/fd.h"
+#include "popdistd/net/header_writer.h"
+#include "popdistd/net/shares.h"
 
 namespace pop::popdistd {
+
+struct PassThroughTarget {
+  os::Place place;
+  std::shared_ptr<HeaderWriter> headers;  ///< null: clients are not named there
+};
+
+/// Who they are, the leader finds out, and turns crowds of strangers away: these limits only keep one address
+/// from taking all.
+inline constexpr ConnectionLimits kPassedOnLimits{.most_unknown = 8'192, .most_unknown_of_one = 1'024};
+
+struct PassThroughSettings {
+  os::Place listen;
+  /// Where to, now; nothing: the connection is closed.
+  std::function<std::optional<PassThroughTarget>()> target;
+  std::optional<os::Place> otherwise;  ///< where to when nothing answers there
+  ConnectionLimits limits = kPassedOnLimits;
+  std::chrono::milliseconds first_byte_timeout{10'000};  ///< nobody is dialled for a client before it
+};
 
 /// All of it on the loop's thread.
 class PassThrough {
  public:
-  /// Where to, now; nothing: the connection is closed.
-  using Target = std::function<std::optional<os::Place>()>;
-
-  /// Listens from now on. `otherwise`: where to when nothing answers there. `loop` outlives the object.
-  static Result<std::unique_ptr<PassThrough>> start(os::EpollLoop& loop, const os::Place& listen,
-                                                    Target target,
-                                                    std::optional<os::Place> otherwise = std::nullopt);
+  /// Listens from now on. `loop` outlives the object.
+  static Result<std::unique_ptr<PassThrough>> start(os::EpollLoop& loop, PassThroughSettings settings);
   /// Closes all connections.
   ~PassThrough();
   PassThrough(const PassThrough&) = delete;
@@ -39,19 +55,19 @@ class PassThrough {
  private:
   class Connection;
 
-  PassThrough(os::EpollLoop& loop, os::Listener listener, Target target, std::optional<os::Place> otherwise);
+  PassThrough(os::EpollLoop& loop, os::Listener listener, PassThroughSettings settings);
   void watch();
   void acceptAll();
   void acceptLater();
-  void take(sys::Fd client);
-  void warnOfCrowd();
+  void take(os::AcceptedConnection client);
+  void warnOfCrowd(const Status& why);
   // Within a call of the connection's own.
   void drop(Connection& connection);
 
   os::EpollLoop& loop_;
   const os::Listener listener_;
-  const Target target_;
-  const std::optional<os::Place> otherwise_;
+  const PassThroughSettings settings_;
+  Shares shares_;
   std::unordered_map<Connection*, std::unique_ptr<Connection>> connections_;
   std::vector<std::unique_ptr<Connection>> dropped_;  ///< until the next turn
   std::optional<TimerId> pause_;
