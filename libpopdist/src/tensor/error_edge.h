@@ -2,6 +2,7 @@
 // The steps between Status (inside) and exceptions (the public edge, and functions of the user).
 #pragma once
 
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -23,8 +24,16 @@ T valueOrThrow(pop::Result<T> result, const std::string& operation) {
   return std::move(result).value();
 }
 
-/// In a catch block: the exception in flight as a value. An exception_ptr would share the thrown object
-/// between two threads. `out_of_memory` says what to do then; `thrower` is named when nothing else is known.
+/// "std::runtime_error: the disk is full"; a popdist_error's text names all that there is to say.
+std::string describe(const std::exception& error);
+/// "; caused by std::runtime_error: …" for each exception that is nested in `error`; "" for none.
+std::string causesOf(const std::exception& error);
+/// In a catch block, of an exception that is not a std::exception: its type, and its text if it is one.
+std::string describeCurrent();
+
+/// In a catch block: the exception in flight as a value, with those that are nested in it. An exception_ptr
+/// would share the thrown object between two threads. `out_of_memory` says what to do then; `thrower` is
+/// named when nothing else is known.
 pop::Status currentException(const std::string& out_of_memory, const std::string& thrower);
 
 }  // namespace popdist

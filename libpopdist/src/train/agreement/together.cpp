@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one instance throws is heard by all.
-#include <cxxabi.h>
-
-#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <string>
-#include <typeinfo>
 #include <utility>
 
 #include "libpopdist/src/api/context_impl.h"
+#include "libpopdist/src/tensor/error_edge.h"
 #include "libpopdist/src/train/agreement/agreement.h"
 #include "popdist/error.hpp"
 
@@ -17,34 +14,16 @@ namespace popdist::train {
 namespace {
 
 constexpr std::size_t kMostToldBytes = 4096;
-constexpr int kMostNestedExceptions = 16;
-
-std::string nameOfType(const std::type_info& type) {
-  int error = 0;
-  const std::unique_ptr<char, decltype(&std::free)> name(
-      abi::__cxa_demangle(type.name(), nullptr, nullptr, &error), &std::free);
-  return error == 0 ? name.get() : type.name();
-}
-
 /// In a catch block: the exception in flight and those nested in it.
-pop::Status thrown(int depth = 0) {
-  const auto nestedIn = [depth](const std::exception& outer, std::string text) {
-    try {
-      if (depth < kMostNestedExceptions) std::rethrow_if_nested(outer);
-    } catch (...) {
-      text += "; caused by " + thrown(depth + 1).message();
-    }
-    return text;
-  };
+pop::Status thrown() {
   try {
     throw;
   } catch (const popdist_error& error) {
-    return {static_cast<pop::Code>(error.code()), nestedIn(error, error.what())};
+    return {static_cast<pop::Code>(error.code()), describe(error) + causesOf(error)};
   } catch (const std::exception& error) {
-    return {pop::Code::kAborted, nestedIn(error, nameOfType(typeid(error)) + ": " + error.what())};
+    return {pop::Code::kAborted, describe(error) + causesOf(error)};
   } catch (...) {
-    const std::type_info* const type = abi::__cxa_current_exception_type();
-    return {pop::Code::kAborted, "an exception of type " + (type == nullptr ? "unknown" : nameOfType(*type))};
+    return {pop::Code::kAborted, describeCurrent()};
   }
 }
 

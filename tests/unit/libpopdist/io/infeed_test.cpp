@@ -216,7 +216,20 @@ TEST(Infeed, ErrorsKeepTheirCode) {
   fail(popdist_error(ErrorCode::kDataLoss, "record 7 is corrupt"), ErrorCode::kDataLoss,
        "record 7 is corrupt");
   fail(std::bad_alloc(), ErrorCode::kResourceExhausted, "lower the batch or the prefetch depth");
-  fail(42, ErrorCode::kUnknown, "not a std::exception");
+  fail(42, ErrorCode::kUnknown, "the dataset threw an exception of type int, not a std::exception");
+  fail(std::string("no file"), ErrorCode::kUnknown, ": no file, not a std::exception");
+}
+
+TEST(Infeed, ErrorsNameTheirCauses) {
+  Infeed infeed(counting(1, [](std::uint64_t) {
+    try {
+      throw std::runtime_error("cannot open data.bin");
+    } catch (const std::exception&) {
+      std::throw_with_nested(std::runtime_error("loading failed"));
+    }
+  }));
+  expectError([&] { infeed.next(); }, ErrorCode::kUnknown,
+              "loading failed; caused by std::runtime_error: cannot open data.bin");
 }
 
 TEST(Infeed, GeneratorThatFailsOnceLosesNoElement) {
