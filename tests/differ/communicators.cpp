@@ -100,7 +100,7 @@ Rows otherReductions() {
        on<World>([](World& w, bool differs) {
          w.all.reduce(w.in.data(), w.out.data(), 5, Type::kFloat, Operator::kSum, differs ? 1 : 0);
        }),
-       Heard::kOnOneHost},
+       kInNext},
       {"Communicator.reduce",
        "type",
        "float",
@@ -159,7 +159,7 @@ Rows gathersAndBroadcasts() {
        on<World>([](World& w, bool differs) {
          w.all.gather(w.in.data(), w.out.data(), 5, Type::kFloat, differs ? 1 : 0);
        }),
-       Heard::kOnOneHost},
+       kInNext},
   };
 }
 

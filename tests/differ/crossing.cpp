@@ -40,8 +40,7 @@ Rows besideTrainers() {
            allReduce(t.context.world());
          else
            t.trainer.run(t.infeed, 2);
-       }),
-       Heard::kOnOneHost},
+       })},
       {"Trainer.evaluate",
        "the call",
        "evaluate",
@@ -52,8 +51,7 @@ Rows besideTrainers() {
            t.context.world().barrier();
          else
            t.trainer.evaluate(t.infeed);
-       }),
-       Heard::kOnOneHost},
+       })},
       {"Trainer.run",
        "the call before",
        "none",
@@ -62,8 +60,7 @@ Rows besideTrainers() {
        on<StepTraining>([](StepTraining& t, bool differs) {
          if (differs) allReduce(t.context.world());
          t.trainer.run(t.infeed, 2);
-       }),
-       Heard::kOnOneHost},
+       })},
       {"Communicator.allReduce",
        "communicator",
        "world()",
@@ -74,8 +71,7 @@ Rows besideTrainers() {
            two.other->barrier();
          else
            allReduce(two.world);
-       }),
-       Heard::kOnOneHost},
+       })},
   };
 }
 
@@ -93,8 +89,7 @@ Rows besideOthers() {
            w.world.barrier();
          else
            w.pod.allReduceSum(tensors, 5, Type::kFloat);
-       }),
-       Heard::kOnOneHost},
+       })},
       {"Trainer.run",
        "the call",
        "run",

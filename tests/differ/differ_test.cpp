@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every instance hears at once of an argument that is another on one of them, whichever that is.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +12,7 @@
 #include <iterator>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "common/base/text.h"
 #include "popdist/error.hpp"
@@ -33,7 +36,7 @@ void expect(const Row& row, const Setting& setting) {
   std::vector<std::string> heard(kInstances);
   const auto begin = std::chrono::steady_clock::now();
   ThreadGroup group(GroupShape{.replicas_of_instance = {1, 1},
-                               .timeout = deadlineOf(row, over_hosts),
+                               .timeout = deadlineOf(row),
                                .instances_per_host = setting.instances_per_host});
   group.run([&](Context& context) {
     try {
@@ -59,17 +62,56 @@ TEST(InstancesThatDiffer, HearOfItAtOnceOnOneHost) {
 
 TEST(InstancesThatDiffer, HearOfItAtOnceOverHosts) {
   for (const Row& row : allRows()) {
-    for (const int before : {0, kEqualCalls}) {
-      SCOPED_TRACE(nameOf(row) + " after " + std::to_string(before));
-      expect(row, {.instances_per_host = 1, .before = before});
+    for (const Setting& setting : {Setting{.instances_per_host = 1, .odd = 0, .before = 0},
+                                   Setting{.instances_per_host = 1, .odd = 1, .before = 0},
+                                   Setting{.instances_per_host = 1, .odd = 1, .before = kEqualCalls}}) {
+      SCOPED_TRACE(nameOf(row) + " of instance " + std::to_string(setting.odd) + " after " +
+                   std::to_string(setting.before));
+      expect(row, setting);
     }
   }
 }
 
+/// One of several instances calls on another communicator than the rest.
+void expectCrossing(int instances, int instances_per_host, int odd) {
+  SCOPED_TRACE("instance " + std::to_string(odd) + " of " + std::to_string(instances) + ", " +
+               std::to_string(instances_per_host) + " on a host");
+  const auto count = static_cast<std::size_t>(instances);
+  std::vector<std::string> heard(count);
+  const auto begin = std::chrono::steady_clock::now();
+  ThreadGroup group(GroupShape{.replicas_of_instance = std::vector<int>(count, 1),
+                               .timeout = kDeadline,
+                               .instances_per_host = instances_per_host});
+  group.run([&](Context& context) {
+    const int own = context.instanceIndex();
+    const auto other = context.createCommunicator({0, 1, 2});
+    std::array<float, 5> values{};
+    try {
+      if (own == odd)
+        other->barrier();
+      else
+        context.world().allReduce(values);
+    } catch (const popdist_error& error) {
+      heard[static_cast<std::size_t>(own)] = error.what();
+    }
+  });
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, kAtOnce);
+  for (const std::string& text : heard)
+    EXPECT_THAT(text, ::testing::AllOf(::testing::HasSubstr("in allReduce (sum of 5 float)"),
+                                       ::testing::HasSubstr("in barrier")));
+}
+
+TEST(InstancesThatDiffer, AreFoundAmongSeveral) {
+  for (const int per_host : {0, 1, 2})
+    for (int odd = 0; odd < 3; ++odd) expectCrossing(3, per_host, odd);
+  for (int odd = 0; odd < 3; ++odd) expectCrossing(4, 2, odd);
+}
+
 /// Each instance has a thread that calls on another communicator than the one that made both, and each is
 /// late with another of the two, for longer than a wait goes unseen.
-TEST(InstancesThatDiffer, MayHaveThreadsThatComeLate) {
-  ThreadGroup group(GroupShape{.replicas_of_instance = {1, 1}, .timeout = kDeadline});
+void letThreadsComeLate(int instances_per_host) {
+  ThreadGroup group(GroupShape{
+      .replicas_of_instance = {1, 1}, .timeout = kDeadline, .instances_per_host = instances_per_host});
   group.run([](Context& context) {
     const auto other = context.createCommunicator({0, 1});
     const bool thread_is_late = context.instanceIndex() == 0;
@@ -83,13 +125,35 @@ TEST(InstancesThatDiffer, MayHaveThreadsThatComeLate) {
   });
 }
 
+TEST(InstancesThatDiffer, MayHaveThreadsThatComeLateOnOneHost) {
+  letThreadsComeLate(0);
+}
+
+TEST(InstancesThatDiffer, MayHaveThreadsThatComeLateOverHosts) {
+  letThreadsComeLate(1);
+}
+
+/// An instance that is late stays away from a call of another communicator meanwhile: nobody takes that for a
+/// wait in vain, also where the notes of both are read much later.
+TEST(InstancesThatDiffer, MayBeLateAtEveryCallOverHosts) {
+  ThreadGroup group(
+      GroupShape{.replicas_of_instance = {1, 1}, .timeout = kDeadline, .instances_per_host = 1});
+  group.run([](Context& context) {
+    const auto other = context.createCommunicator({0, 1});
+    for (int call = 0; call < 4; ++call) {
+      if (context.instanceIndex() == call % 2) ::poll(nullptr, 0, kLate_ms);
+      (call / 2 == 0 ? context.world() : *other).barrier();
+    }
+  });
+}
+
 std::string quoted(const std::string& text) {
   return '`' + text + '`';
 }
 
 const char* when(const Row& row, bool over_hosts) {
   if (row.named.empty()) return "";
-  if (waitsForDeadline(row, over_hosts)) return "deadline";
+  if (waitsForDeadline(row)) return "deadline";
   return row.heard == Heard::kInNextCall && over_hosts ? "next call" : "at once";
 }
 
@@ -102,13 +166,13 @@ std::string page() {
       "call or later.\n"
       "An error comes on all instances, and its text has what the last column says, with both values and the "
       "instances\n"
-      "that have them. *At once*: within a second of the last one's call. *Next call*: one hears of it at "
-      "once, and a member\n"
-      "whose part was done already when it next waits for others; where two take each other for the root, "
-      "both wait for the\n"
-      "deadline. *Deadline*: that of `Context::setTimeout`; the others may still come. *May differ*: each "
-      "instance has its\n"
-      "own. Each row is a test, of the first call and of a later one: on one host as threads and as "
+      "that have them. *At once*: within a second of the last one's call. *Next call*: who waits for others "
+      "hears of it at\n"
+      "once, and a member whose part is done already, as that of all may be, when it next waits. *Deadline*: "
+      "that of `Context::setTimeout`; "
+      "the others may\n"
+      "still come. *May differ*: each instance has its own.\n\n"
+      "Each row is a test, of the first call and of a later one: on one host as threads and as "
       "processes of poprun, and\n"
       "over hosts as threads and as processes with TCP between them.\n"
       "\n"

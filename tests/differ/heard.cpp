@@ -8,10 +8,8 @@
 
 namespace popdist::testing {
 
-std::chrono::seconds deadlineOf(const Row& row, bool over_hosts) {
-  // Members that both take another one for the root wait for it.
-  const bool may_wait = row.heard == Heard::kInNextCall && over_hosts;
-  return may_wait || waitsForDeadline(row, over_hosts) ? kShortDeadline : kDeadline;
+std::chrono::seconds deadlineOf(const Row& row) {
+  return waitsForDeadline(row) ? kShortDeadline : kDeadline;
 }
 
 void expectHeard(const Row& row, bool over_hosts, const std::vector<std::string>& heard) {
@@ -21,7 +19,7 @@ void expectHeard(const Row& row, bool over_hosts, const std::vector<std::string>
   }
   for (const std::string& text : heard) {
     EXPECT_EQ(text.empty(), row.named.empty()) << text;
-    if (waitsForDeadline(row, over_hosts)) continue;
+    if (waitsForDeadline(row)) continue;
     for (const std::string& word : row.named) EXPECT_THAT(text, ::testing::HasSubstr(word));
   }
 }

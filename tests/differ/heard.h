@@ -19,7 +19,7 @@ inline constexpr std::chrono::seconds kShortDeadline{1};
 inline constexpr int kInstances = 2;
 inline constexpr int kEqualCalls = 2;  // before the later one that differs
 
-std::chrono::seconds deadlineOf(const Row& row, bool over_hosts);
+std::chrono::seconds deadlineOf(const Row& row);
 
 /// `heard`: the text of the error of each instance, "" for none.
 void expectHeard(const Row& row, bool over_hosts, const std::vector<std::string>& heard);

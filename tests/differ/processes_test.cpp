@@ -31,7 +31,7 @@ std::vector<std::string> commandOf(const Run& run, const Row& row, const std::st
           std::to_string(run.row),
           std::to_string(run.odd),
           std::to_string(run.before),
-          std::to_string(deadlineOf(row, run.over_hosts).count()),
+          std::to_string(deadlineOf(row).count()),
           directory};
 }
 

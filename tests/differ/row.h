@@ -20,7 +20,6 @@ enum class Heard {
   kAtOnce,      ///< in that call
   kInNextCall,  ///< over hosts, a member whose part was done already when it next waits for others; else at
                 ///< once
-  kOnOneHost,   ///< in that call; over hosts at the deadline
   kAtDeadline,  ///< nobody can know that the others do not come any more
 };
 
@@ -53,8 +52,8 @@ std::function<Call(Context&)> onContext(Body body) {
       [body](Context& context) -> Call { return [&context, body](bool differs) { body(context, differs); }; };
 }
 
-inline bool waitsForDeadline(const Row& row, bool over_hosts) {
-  return row.heard == Heard::kAtDeadline || (row.heard == Heard::kOnOneHost && over_hosts);
+inline bool waitsForDeadline(const Row& row) {
+  return row.heard == Heard::kAtDeadline;
 }
 
 Rows communicatorRows();

@@ -21,6 +21,12 @@ class Groups {
     const std::lock_guard lock(mutex_);
     groups_.erase(number);
   }
+  /// Calls body(number, group) for all that there are. None comes or goes meanwhile.
+  template <typename Body>
+  void forEach(const Body& body) {
+    const std::lock_guard lock(mutex_);
+    for (auto& [number, group] : groups_) body(number, *group);
+  }
   /// Calls body(group), which cannot go meanwhile, if there is one. Returns what it does, or false.
   template <typename Body>
   bool with(int number, const Body& body) {

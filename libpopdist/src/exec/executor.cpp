@@ -109,7 +109,7 @@ class Diagnosis {
       if (const auto loss = waiting_.monitor->loss(in_vain ? awaitedBy(ranks) : missedIfEnded(ranks)))
         return Failure{pop::unavailable(loss->text), loss->instance};
     }
-    if (const auto found = waiting_.monitor->elsewhere(awaitedBy(ranks)))
+    if (const auto found = findElsewhere(awaitedBy(ranks)))
       return Failure{pop::Status(found->code, found->text), found->instance};
     if (auto lost = findLostConnection(ranks)) return lost;
     if (auto refusal = listenToAll(ranks)) return refusal;
@@ -127,6 +127,17 @@ class Diagnosis {
  private:
   Clock::time_point deadline() const {
     return waiting_.moving_deadline ? waiting_.moving_deadline() : waiting_.deadline;
+  }
+
+  std::optional<PeerLoss> findElsewhere(const std::vector<int>& awaited) {
+    for (std::size_t rank = 0; rank < waiting_.heard.size(); ++rank) {
+      const std::optional<Header>& note = waiting_.heard[rank].elsewhere;
+      if (!note || !note->isBefore(call_.sequence)) continue;
+      const int peer = static_cast<int>(rank);
+      if (auto found = waiting_.monitor->crossing(peer, *note, std::ranges::binary_search(awaited, peer)))
+        return found;
+    }
+    return waiting_.monitor->elsewhere(awaited);
   }
 
   // When ranks are in different calls they may wait for each other in a circle: then a rank has received a

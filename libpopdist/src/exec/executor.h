@@ -15,6 +15,7 @@
 #include "common/base/status.h"
 #include "common/sys/awake_clock.h"
 #include "libpopdist/src/exec/call_words.h"
+#include "libpopdist/src/exec/message_header.h"
 #include "libpopdist/src/exec/peer_monitor.h"
 #include "libpopdist/src/plan/plan.h"
 #include "libpopdist/src/transport/transport.h"
@@ -33,9 +34,20 @@ struct Call {
   Type type = key.type;        ///< element type that this plan moves
   Operator folds = key.op;     ///< operator that this plan reduces with
   int members = 1;             ///< divisor of a mean
+  int group = -1;              ///< the number of the group that makes it
   bool sends_empty =
       false;  ///< steps without elements send a message too, which tells the peer that there are none
 };
+
+/// The head of a message of the call.
+inline Header headerOf(const Call& call, std::size_t message_bytes) {
+  Header header{.sequence = call.sequence,
+                .count = call.count,
+                .message_bytes = message_bytes,
+                .key = call.key.packed()};
+  call.tensor.copy(header.tensor.data(), header.tensor.size());
+  return header;
+}
 
 /// The part of one local rank.
 struct RankWork {
@@ -63,6 +75,7 @@ struct Heard {
   std::uint64_t calls = 0;  ///< number of calls up to and including that one; 0: nothing has arrived yet
   std::uint64_t key = 0;
   std::uint64_t count = 0;
+  std::optional<Header> elsewhere{};  ///< its note since then that it waits in a call of another group
 };
 
 struct Waiting {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/base/status.h"
+#include "libpopdist/src/exec/message_header.h"
 
 namespace popdist::exec {
 
@@ -37,6 +38,12 @@ class PeerMonitor {
   /// will not come. over() ends the wait.
   virtual std::optional<PeerLoss> elsewhere(std::span<const int> /*awaited*/) { return std::nullopt; }
   virtual void over() {}
+
+  /// `rank` has not begun this call, and its note says in which one it waits for this rank instead. Returns a
+  /// loss if each waits for the other in vain. `is_awaited`: for its message.
+  virtual std::optional<PeerLoss> crossing(int /*rank*/, const Header& /*note*/, bool /*is_awaited*/) {
+    return std::nullopt;
+  }
 
   /// Whether a member has failed. All other members learn of that by themselves, whichever ranks they wait
   /// for.

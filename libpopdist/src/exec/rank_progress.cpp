@@ -22,15 +22,6 @@ constexpr std::size_t kReadAheadBytes = 8 << 10;
 
 constexpr const char* kNotGenuine = " does not match: a message from it was forged or damaged";
 
-Header headerOf(const Call& call, std::size_t message_bytes) {
-  Header header{.sequence = call.sequence,
-                .count = call.count,
-                .message_bytes = message_bytes,
-                .key = call.key.packed()};
-  call.tensor.copy(header.tensor.data(), header.tensor.size());
-  return header;
-}
-
 std::string callOf(const Header& header) {
   return describeCall(header.key, header.count, header.tensorName());
 }
@@ -182,6 +173,7 @@ bool RankProgress::receiveHeader(Active& active, transport::Connection& connecti
   }
   const bool over = isAbortMessage(theirs);
   if (!over && !theirs.matches(mine)) {
+    if (hearNote(connection, peer, theirs)) return receiveHeader(active, connection);
     refuse(peer, mismatchOf(nameOf(peer), theirs, nameOf(work_.rank), mine));
     return false;
   }
@@ -233,6 +225,25 @@ bool RankProgress::hearAbortBeside(transport::Connection& connection, int peer) 
   return true;
 }
 
+// A rank that waits in a later call will not send any more what this one expects of it.
+bool RankProgress::hearNote(transport::Connection& connection, int peer, const Header& theirs) {
+  if (!theirs.isNote()) return false;
+  connection.consume(transport::kHeadBytes);
+  connection.finishReceive();
+  if (theirs.groupOfNote() != call_.group) {
+    if (waiting_.heard.empty()) return true;
+    std::optional<Header>& elsewhere = waiting_.heard[static_cast<std::size_t>(peer)].elsewhere;
+    elsewhere = theirs.isOver() ? std::nullopt : std::optional(theirs);
+    return true;
+  }
+  const Header mine = headerOf(call_, 0);
+  const Header call = theirs.callOfNote(mine.sequence);
+  const bool is_later = call.sequence > mine.sequence && receivesFrom(peer);
+  if (is_later || (call.sequence == mine.sequence && !call.isOfCall(mine)))
+    refuse(peer, mismatchOf(nameOf(peer), call, nameOf(work_.rank), mine));
+  return true;
+}
+
 bool RankProgress::receivesFrom(int peer) const {
   return std::any_of(active_.begin(), active_.end(), [&](const Active& each) {
     return each.step->peer == peer && isReceive(each.step->kind) && !finished(each);
@@ -253,9 +264,12 @@ void RankProgress::listenToAll() {
     const Header& theirs = begun->header;
     const Header mine = headerOf(call_, theirs.message_bytes);
     const bool over = isAbortMessage(theirs);
-    if (!over && (theirs.sequence != mine.sequence || theirs.isOfCall(mine))) continue;
+    const bool is_note = !over && theirs.isNote();
+    if (!over && !is_note && (theirs.sequence != mine.sequence || theirs.isOfCall(mine))) continue;
     if (!connection.isGenuine(begun->head))
       refuse(peer, nameOf(peer) + kNotGenuine);
+    else if (is_note)
+      hearNote(connection, peer, theirs);
     else if (over)
       beginAbortMessage(connection, peer, theirs);
     else
@@ -273,7 +287,8 @@ std::string RankProgress::nameOf(int rank) const {
 
 void RankProgress::hear(int peer) {
   if (waiting_.heard.empty()) return;
-  waiting_.heard[static_cast<std::size_t>(peer)] = {call_.sequence + 1, call_.key.packed(), call_.count};
+  Heard& heard = waiting_.heard[static_cast<std::size_t>(peer)];
+  heard = {.calls = call_.sequence + 1, .key = call_.key.packed(), .count = call_.count};
 }
 
 // A range that is also being sent in this round may be overwritten only as far as it has been sent. Two ranks

@@ -77,6 +77,7 @@ class RankProgress {
   bool receiveAbortMessage(transport::Connection& connection);
   void hearFailure(const Header& header, std::string text, int from);
   bool hearAbortBeside(transport::Connection& connection, int peer);
+  bool hearNote(transport::Connection& connection, int peer, const Header& theirs);
   bool receivesFrom(int peer) const;
   void refuse(int peer, const std::string& why);
   std::string nameOf(int rank) const;

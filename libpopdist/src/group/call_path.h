@@ -30,6 +30,14 @@ class CallPath {
   /// again.
   virtual void setDeadline(const exec::MovingDeadline& deadline) = 0;
 
+  /// The number of calls that this rank has begun to exchange messages for.
+  virtual std::uint64_t callsBegun() const { return 0; }
+  /// In a call that waits for messages: the note that says so. Else a header that is no note.
+  virtual exec::Header note() const { return {}; }
+  /// Sends `note` to the ranks of an instance that messages reach. Between calls, and in the wait of one.
+  /// `dials`: also where there is no connection yet. False: that is not possible now.
+  virtual bool tell(int /*instance*/, const exec::Header& /*note*/, bool /*dials*/) { return false; }
+
   /// The algorithm of the last call, for measurements.
   virtual const char* algorithmTaken() const { return ""; }
   /// All ranks are on this host and share its memory, so they see each other's progress at once.

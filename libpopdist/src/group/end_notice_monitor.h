@@ -24,6 +24,9 @@ class EndNoticeMonitor final : public exec::PeerMonitor {
   std::optional<exec::PeerLoss> elsewhere(std::span<const int> awaited) override {
     return crossing_.find(awaited);
   }
+  std::optional<exec::PeerLoss> crossing(int rank, const exec::Header& note, bool is_awaited) override {
+    return crossing_.findWith(rank, note, is_awaited);
+  }
   void over() override { crossing_.over(); }
 
  private:

@@ -29,6 +29,28 @@ void Group::failCollective(const CallDescription& call, exec::Failure failure) {
   fail(call, failure.status, blamed < 0 ? -1 : members_->instanceOf(blamed));
 }
 
+bool Group::needs(int rank) const {
+  const CollectiveCall& call = current_->whole();
+  switch (call.operation) {
+    case plan::Operation::kBroadcast:
+    case plan::Operation::kScatter:
+      return rank == call.root;
+    case plan::Operation::kReduce:
+    case plan::Operation::kGather:
+      return this->rank() == call.root;
+    case plan::Operation::kSendRecv:
+      return rank == call.partners.to || rank == call.partners.from;
+    default:
+      return true;
+  }
+}
+
+bool Group::tell(int instance, const exec::Header& note, bool dials) {
+  if (!isUsable()) return false;
+  if (note.groupOfNote() == members_->number()) return path_->tell(instance, note, dials);
+  return caller_.isAlone() && caller_.betweenCalls([&] { return path_->tell(instance, note, dials); });
+}
+
 void Group::abandon(const exec::Failure& failure) noexcept {
   if (!isUsable()) return;
   try {

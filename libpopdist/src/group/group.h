@@ -93,6 +93,15 @@ class Group {
   std::string currentCall() const { return current_ == nullptr ? "" : descriptionOf(current_->whole()).text; }
   /// No other thread of this process has ever called on it, and if none has, this one has made it.
   bool isCalledByThisThreadAlone() const { return caller_.isAlone(); }
+  /// The number of calls on it that have begun, as far as they go by messages.
+  std::uint64_t callsBegun() const { return path_->callsBegun(); }
+  /// As CallPath's, in a call of this thread.
+  exec::Header note() const { return path_->note(); }
+  /// In a call of this thread: it cannot end before `rank` makes it, too.
+  bool needs(int rank) const;
+  /// Sends `note` to an instance on another host, in a call of this thread or, where it alone calls, between
+  /// calls. False: that is not possible now.
+  bool tell(int instance, const exec::Header& note, bool dials);
   /// Like failCollective() between calls, but for throwing: is for the others.
   void abandon(const exec::Failure& failure) noexcept;
 

@@ -135,6 +135,13 @@ bool Waiter::isElsewhere(int whose) {
   return found.has_value();
 }
 
+bool Waiter::hasFailedFarAway(int turn) {
+  if (!peer_failure_ || (turn - transport::kYields) % kBetweenFarLooks != kBetweenFarLooks - 1) return false;
+  std::optional<exec::Failure> failure = peer_failure_();
+  if (failure) failure_ = std::move(*failure);
+  return failure.has_value();
+}
+
 bool Waiter::untilSlow(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {
   const ScopedWaitsOn until_it_is_over(setting_.control_block.waitsOn(setting_.rank));
   const ScopedWatch until_it_has_come(*setting_.monitor);
@@ -148,7 +155,7 @@ bool Waiter::untilSlow(const std::atomic<std::uint64_t>& word, std::uint64_t val
       yieldTo(whose);
       continue;
     }
-    if (isElsewhere(whose)) return false;
+    if (isElsewhere(whose) || hasFailedFarAway(turn)) return false;
     sleepUnless([&] { return word.load(std::memory_order_seq_cst) >= value; }, transport::kLongestSleep);
   }
 }

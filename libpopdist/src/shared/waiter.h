@@ -63,6 +63,10 @@ class Waiter {
   /// again.
   void setDeadline(exec::MovingDeadline deadline) { moving_deadline_ = std::move(deadline); }
 
+  /// Called now and then in a long wait: the failure of a peer that is known by other means. May be empty.
+  using PeerFailure = std::function<std::optional<exec::Failure>()>;
+  void setPeerFailure(PeerFailure peer_failure) { peer_failure_ = std::move(peer_failure); }
+
   /// Waits until `word` of rank `whose` is at least `value`. False: it never will be; failure() says why.
   bool until(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {
     for (int turn = 0; turn <= spins_; ++turn) {
@@ -132,6 +136,7 @@ class Waiter {
 
   static constexpr int kMinSpins = 64;
   static constexpr int kSpinsBesideOthers = 100;  // no longer than a context switch takes
+  static constexpr int kBetweenFarLooks = 5;      // turns that sleep
   static constexpr int kTurnsUnseen = 3;          // reading the clock costs a tenth of a turn
   static constexpr int kBetweenSpreads =
       16;  // counted in waits: reading all ranks' cores costs as much as some waits
@@ -148,6 +153,7 @@ class Waiter {
   void sleepUnless(const There& there, std::chrono::milliseconds limit);
   void wakeAll();
   bool isElsewhere(int whose);
+  bool hasFailedFarAway(int turn);
   bool hasFailed(int whose);
   exec::Failure failureFromFlag() const;
 
@@ -159,6 +165,7 @@ class Waiter {
   std::chrono::milliseconds timeout_{0};
   std::optional<Clock::time_point> deadline_;  ///< set once the call has had to wait
   exec::MovingDeadline moving_deadline_;
+  PeerFailure peer_failure_;
   exec::Failure failure_;
 };
 

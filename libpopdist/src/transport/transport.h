@@ -71,6 +71,10 @@ class Connection {
   /// All of a message has been consumed: the next starts aligned.
   virtual void finishReceive() = 0;
 
+  /// Sends a head alone, if that can be done at once and no message is half sent. `dials`: to a peer that is
+  /// not connected yet, too. False: it has not been sent.
+  virtual bool tryTell(Head /*head*/, bool /*dials*/) { return false; }
+
   /// Closes the connection. The abort message, with its head at most kMaxAbortMessageBytes, is sent if that
   /// can be done at once and no other message is half sent. After what has been sent the peer finds that the
   /// connection has failed.

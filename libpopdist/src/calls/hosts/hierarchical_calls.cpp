@@ -34,11 +34,13 @@ Operator laterOf(Operator op) {
 
 }  // namespace
 
-// A rank that waits for other hosts must still notice when a rank of its own host aborts.
+// A rank that waits for other hosts must still notice when a rank of its own host aborts, and the other way
+// round: one of its own host that would pass it on may be elsewhere.
 HierarchicalCalls::HierarchicalCalls(plan::HostLayout layout, std::unique_ptr<SharedCalls> inside,
                                      std::unique_ptr<MessageCalls> messages)
     : layout_(std::move(layout)), inside_(std::move(inside)), messages_(std::move(messages)) {
   messages_->runner().setPeerFailure([this] { return inside_->peerFailure(); });
+  inside_->setPeerFailure([this] { return messages_->runner().overhear(messageCallOf(*call_)); });
 }
 
 bool HierarchicalCalls::run(const CollectiveCall& call) {

@@ -27,6 +27,11 @@ class HierarchicalCalls final : public group::CallPath {
   bool run(const group::CollectiveCall& call) override;
   exec::Failure takeFailure() override { return failed_across_ ? *failed_across_ : inside_->takeFailure(); }
   void abort(const exec::Failure& failure) override;
+  std::uint64_t callsBegun() const override { return messages_->callsBegun(); }
+  exec::Header note() const override { return messages_->note(); }
+  bool tell(int instance, const exec::Header& note, bool dials) override {
+    return messages_->tell(instance, note, dials);
+  }
   void setDeadline(const exec::MovingDeadline& deadline) override;
   const char* algorithmTaken() const override { return taken_; }
 

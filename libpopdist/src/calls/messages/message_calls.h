@@ -28,6 +28,11 @@ class MessageCalls final : public group::CallPath {
   }
   exec::Failure takeFailure() override { return failure_; }
   void abort(const exec::Failure& failure) override { runner_->abort(failure); }
+  std::uint64_t callsBegun() const override { return runner_->callsBegun(); }
+  exec::Header note() const override { return runner_->note(); }
+  bool tell(int instance, const exec::Header& note, bool dials) override {
+    return runner_->tell(instance, note, dials);
+  }
   void setDeadline(const exec::MovingDeadline& deadline) override { runner_->setDeadline(deadline); }
   const char* algorithmTaken() const override { return taken_; }
 

@@ -37,6 +37,12 @@ class MessageRunner {
   void nextCall() { ++calls_; }
   /// Runs one plan for each local rank. Fills in `call.sequence` and `call.members`.
   exec::Failure run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout);
+  std::uint64_t callsBegun() const { return calls_; }
+  /// As CallPath's.
+  exec::Header note() const;
+  bool tell(int instance, const exec::Header& note, bool dials);
+  /// In a call that waits for something else than messages: the failure of a rank that has aborted it.
+  std::optional<exec::Failure> overhear(exec::Call call);
   /// Sends the abort message and closes all connections.
   void abort(const exec::Failure& failure);
 
@@ -57,6 +63,7 @@ class MessageRunner {
   std::function<std::optional<exec::Failure>()> peer_failure_;
   exec::MovingDeadline moving_deadline_;
   std::uint64_t calls_ = 0;
+  const exec::Call* current_ = nullptr;  ///< in run()
 };
 
 }  // namespace popdist::calls

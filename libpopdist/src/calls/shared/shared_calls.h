@@ -35,6 +35,10 @@ class SharedCalls final : public group::CallPath {
   }
   void wake() override { meeting_.waiter().wakeSleepers(); }
 
+  /// See Waiter.
+  void setPeerFailure(shared::Waiter::PeerFailure peer_failure) {
+    meeting_.waiter().setPeerFailure(std::move(peer_failure));
+  }
   /// The failure of a rank that has aborted, if any. Also between calls.
   std::optional<exec::Failure> peerFailure() { return meeting_.waiter().peerFailure(); }
 

@@ -28,10 +28,12 @@ void MessageSum::run(const DeviceTensors& tensors) {
   std::vector<calls::MessageRunner::Part> parts;
   for (std::size_t local = 0; local < plans.size(); ++local)
     parts.push_back({&plans[local], tensors.local[local], tensors.local[local]});
+  const group::Group::Turn turn(*group_, call);
   group_->checkUsable(call);
   runner_.nextCall();
   const exec::Failure failure = runner_.run(calls::messageCallOf(call), parts, group_->timeout());
   if (!failure.status.ok()) group_->failCollective(group::descriptionOf(call), failure);
+  group_->confirmOneCaller(call);
 }
 
 void MessageSum::refuse(plan::Operation call, const pop::Status& why) const {

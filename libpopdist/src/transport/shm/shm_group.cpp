@@ -89,6 +89,11 @@ class ShmGroup::Link final : public Connection {
     in_.align();
     peer_->ring();  // the padding is room, too
   }
+  bool tryTell(Head head, bool) override {
+    if (sending_ || trySend(head) == 0) return false;
+    finishSend();
+    return true;
+  }
   void abandon(std::span<const std::byte> abort_message) override {
     if (!sending_) out_.writeLast(abort_message);
     out_.close();

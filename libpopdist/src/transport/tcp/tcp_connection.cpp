@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/transport/tcp/tcp_connection.h"
 
+#include <poll.h>
 #include <sys/uio.h>
 
 #include <array>
@@ -108,6 +109,19 @@ std::size_t TcpConnection::trySendBoth(std::span<const std::byte> first, std::sp
   sent_ += static_cast<std::size_t>(sent);
   head_waits_ = false;
   return static_cast<std::size_t>(sent);
+}
+
+// A socket that is ready takes a head whole.
+bool TcpConnection::tryTell(Head head, bool dials) {
+  TcpStream& stream = streams_.front();
+  if (sent_ != 0 || head_waits_ || !(dials ? bringUp(stream) : isUp())) return false;
+  pollfd ready{stream.socket.get(), POLLOUT, 0};
+  if (::poll(&ready, 1, 0) != 1 || ready.revents != POLLOUT) return false;
+  outgoing_.seal(head);
+  const ssize_t sent = ::send(stream.socket.get(), head.data(), head.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent == static_cast<ssize_t>(head.size())) return true;
+  failure_ = pop::errnoStatus("the connection broke", sent < 0 ? errno : EMSGSIZE);
+  return false;
 }
 
 // The reason that keeps a peer from being accepted may pass.

@@ -46,6 +46,7 @@ class TcpConnection final : public Connection {
   std::size_t tryReceive(std::span<std::byte> into) override;
   bool isGenuine(ConstHead head) override { return incoming_.isGenuine(head); }
   void finishReceive() override { received_ = 0; }
+  bool tryTell(Head head, bool dials) override;
   void abandon(std::span<const std::byte> abort_message) override;
   /// Does what this side can do to bring the connection up. False: nothing is left to do.
   bool call() { return rank_ < peer_ && failure_.ok() && !bringUp(streams_.front()); }
