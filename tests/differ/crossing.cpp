@@ -100,8 +100,7 @@ Rows besideOthers() {
            t.context.createCommunicator({0, 1});
          else
            t.trainer.run(t.infeed, 2);
-       }),
-       Heard::kAtDeadline},
+       })},
       {"Communicator.barrier",
        "the call",
        "barrier",
@@ -112,8 +111,7 @@ Rows besideOthers() {
            context.fence();
          else
            context.world().barrier();
-       }),
-       Heard::kAtDeadline},
+       })},
   };
 }
 

@@ -157,6 +157,21 @@ const char* when(const Row& row, bool over_hosts) {
   return row.heard == Heard::kInNextCall && over_hosts ? "next call" : "at once";
 }
 
+const char* const kNotFound = R"(
+## What waits for the deadline
+
+Instances that wait for each other in different calls are found out where one thread of each makes them.
+These wait for the deadline:
+
+- three or more that wait in a circle, each for the next, on three communicators
+- asynchronous calls of different names: another thread may still make the missing one
+- an instance that waits where another of its threads has called, or entered fences, too
+- calls and fences with a timeout of less than 5 s, which end by it: programs go on afterwards
+- over hosts, two that have no connection yet, on a communicator of more than 16 ranks or in a job of more than 16
+  instances
+- over hosts, communicators on a backend (`POPDIST_BACKEND`)
+)";
+
 std::string page() {
   std::string text =
       "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
@@ -168,10 +183,9 @@ std::string page() {
       "instances\n"
       "that have them. *At once*: within a second of the last one's call. *Next call*: who waits for others "
       "hears of it at\n"
-      "once, and a member whose part is done already, as that of all may be, when it next waits. *Deadline*: "
-      "that of `Context::setTimeout`; "
-      "the others may\n"
-      "still come. *May differ*: each instance has its own.\n\n"
+      "once, and a member whose part is done already, as that of all may be, when it next waits. "
+      "*Deadline*: that of\n"
+      "`Context::setTimeout`; the others may still come. *May differ*: each instance has its own.\n\n"
       "Each row is a test, of the first call and of a later one: on one host as threads and as "
       "processes of poprun, and\n"
       "over hosts as threads and as processes with TCP between them.\n"
@@ -184,7 +198,7 @@ std::string page() {
             when(row, false) + " | " + when(row, true) + " | " +
             (named.empty() ? "may differ" : "error: " + pop::join(named, ", ")) + " |\n";
   }
-  return text;
+  return text + kNotFound;
 }
 
 TEST(InstancesThatDiffer, AreAPageOfTheReference) {

@@ -21,6 +21,7 @@
 #include "libpopdist/src/context/agent_link.h"
 #include "libpopdist/src/context/environment.h"
 #include "libpopdist/src/context/memory_link.h"
+#include "libpopdist/src/group/fence.h"
 #include "libpopdist/src/trace/recorder.h"
 
 namespace popdist {
@@ -227,7 +228,7 @@ std::optional<std::string> Context::get(const std::string& key) {
 
 void Context::fence() {
   impl_->refuseFork("Context::fence");
-  throwIfFailed(impl_->state.link->fence("fence", timeout()), "Context::fence");
+  throwIfFailed(group::enterFence(impl_->state, "fence"), "Context::fence");
 }
 
 bool Context::report(std::string_view name, double value, Fold fold) {

@@ -166,35 +166,37 @@ LinkError AgentLink::getAll(const std::string& prefix, std::chrono::milliseconds
 
 // The agent must receive every put before it counts the fence as reached: only messages on the socket keep
 // their order.
-LinkError AgentLink::fence(const std::string& tag, std::chrono::milliseconds timeout) {
+LinkError AgentLink::fence(const std::string& tag, std::chrono::milliseconds timeout,
+                           const Meanwhile& meanwhile) {
   const std::lock_guard lock(call_mutex_);
   if (LinkError error = usable(); !error.ok()) return error;
   const bool has_put = has_put_.exchange(false);
   if (has_put || !fence_.canHold(tag)) {
     fence_.enterByMessage(tag);
-    return fenceByMessage(tag, timeout);
+    return fenceByMessage(tag, timeout, meanwhile);
   }
   if (fence_.enter(tag)) {
     if (LinkError error = send(InstanceMessage::kLook, {}, Clock::now() + timeout + answer_slack_);
         !error.ok())
       return error;
   }
-  return awaitAnswer(timeout);
+  return awaitAnswer(timeout, meanwhile);
 }
 
-LinkError AgentLink::fenceByMessage(const std::string& tag, std::chrono::milliseconds timeout) {
+LinkError AgentLink::fenceByMessage(const std::string& tag, std::chrono::milliseconds timeout,
+                                    const Meanwhile& meanwhile) {
   const Clock::time_point deadline = Clock::now() + timeout + answer_slack_;
   if (LinkError error = send(InstanceMessage::kFence, {std::to_string(timeout.count()), tag}, deadline);
       !error.ok())
     return error;
   Frame reply;
-  if (LinkError error = receive(deadline, reply); !error.ok()) return error;
+  if (LinkError error = receive(deadline, reply, meanwhile); !error.ok()) return error;
   if (static_cast<InstanceMessage>(reply.type) != InstanceMessage::kFenceReleased) return unexpected(reply);
   return {};
 }
 
 // The answer is in the slot; or on the socket, if it is an error or the agent has ended.
-LinkError AgentLink::awaitAnswer(std::chrono::milliseconds timeout) {
+LinkError AgentLink::awaitAnswer(std::chrono::milliseconds timeout, const Meanwhile& meanwhile) {
   Clock::time_point now = Clock::now();
   Clock::time_point next_look = now + kLongestSleep;
   Clock::time_point end = now + timeout;  // of the fence's time, and then of the agent's to answer
@@ -217,7 +219,10 @@ LinkError AgentLink::awaitAnswer(std::chrono::milliseconds timeout) {
       now = Clock::now();
       end = now + answer_slack_;  // not of the fence's end: this process may have stood still since
     }
-    if (now >= next_look) next_look = now + kLongestSleep;
+    if (now >= next_look) {
+      next_look = now + kLongestSleep;
+      if (meanwhile) meanwhile();
+    }
     fence_.sleep(answer, std::chrono::ceil<std::chrono::milliseconds>(std::min(next_look, end) - now));
     now = Clock::now();
   }
@@ -255,7 +260,7 @@ LinkError AgentLink::send(InstanceMessage type, std::vector<std::string> fields,
            "poprun's agent read nothing before the deadline (Context::setTimeout); is it stopped?"}};
 }
 
-LinkError AgentLink::receive(Clock::time_point deadline, Frame& reply) {
+LinkError AgentLink::receive(Clock::time_point deadline, Frame& reply, const Meanwhile& meanwhile) {
   while (true) {
     pop::Result<std::optional<Frame>> frame = reader_.next();
     if (!frame.ok()) return {frame.status()};
@@ -273,6 +278,7 @@ LinkError AgentLink::receive(Clock::time_point deadline, Frame& reply) {
       out_of_step_ = true;
       return {{Code::kDeadlineExceeded, "poprun's agent did not answer before the deadline"}};
     }
+    if (ready == 0 && meanwhile) meanwhile();
     pop::Result<pop::sys::Received> received = pop::sys::receiveSome(socket_.get());
     if (!received.ok()) return {agentGone()};
     if (received->would_block) continue;

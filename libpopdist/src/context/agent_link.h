@@ -35,7 +35,8 @@ class AgentLink final : public Link {
   LinkError get(const std::string& key, std::chrono::milliseconds timeout,
                 std::optional<std::string>& value) override;
   LinkError getAll(const std::string& prefix, std::chrono::milliseconds timeout, Values& values) override;
-  LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) override;
+  LinkError fence(const std::string& tag, std::chrono::milliseconds timeout,
+                  const Meanwhile& meanwhile) override;
   void abort(int exit_code, const std::string& message) override;
   transport::SegmentView segment() const override { return {segment_.data(), segment_.size(), &lent_}; }
   HostNetwork network() const override { return network_; }
@@ -50,12 +51,13 @@ class AgentLink final : public Link {
   LinkError hello(const pop::contract::InstanceEnv& env, std::chrono::milliseconds timeout);
   LinkError send(pop::contract::InstanceMessage type, std::vector<std::string> fields,
                  Clock::time_point deadline);
-  LinkError receive(Clock::time_point deadline, pop::contract::Frame& reply);
+  LinkError receive(Clock::time_point deadline, pop::contract::Frame& reply, const Meanwhile& meanwhile = {});
   LinkError ask(pop::contract::InstanceMessage question, const std::string& key,
                 std::chrono::milliseconds timeout, pop::contract::InstanceMessage answer,
                 pop::contract::Frame& reply);
-  LinkError fenceByMessage(const std::string& tag, std::chrono::milliseconds timeout);
-  LinkError awaitAnswer(std::chrono::milliseconds timeout);
+  LinkError fenceByMessage(const std::string& tag, std::chrono::milliseconds timeout,
+                           const Meanwhile& meanwhile);
+  LinkError awaitAnswer(std::chrono::milliseconds timeout, const Meanwhile& meanwhile);
   bool hasReceived() const;
 
   const std::chrono::milliseconds answer_slack_;

@@ -13,6 +13,7 @@
 #include "libpopdist/src/context/backends.h"
 #include "libpopdist/src/context/groups.h"
 #include "libpopdist/src/context/link.h"
+#include "libpopdist/src/context/sole_thread.h"
 #include "libpopdist/src/context/transport_settings.h"
 
 namespace popdist::context {
@@ -23,6 +24,8 @@ inline constexpr std::chrono::milliseconds kLongestTimeout{INT32_MAX};
 struct ContextState {
   mutable Groups groups;  ///< they come and go while the context is read
   std::unique_ptr<Link> link;
+  mutable SoleThread fence_caller;               ///< who enters fences
+  mutable std::atomic<std::uint64_t> fences{0};  ///< that this instance has entered
   int instance_index = 0;
   int first_local_instance = 0;  ///< first instance of this host; its instances are consecutive
   int num_local_instances = 1;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,8 +47,12 @@ class Link {
                         std::optional<std::string>& value) = 0;
   /// All values whose keys begin with `prefix`, in one round trip.
   virtual LinkError getAll(const std::string& prefix, std::chrono::milliseconds timeout, Values& values) = 0;
-  /// `tag` names the purpose of the fence; all instances must be in the same call.
-  virtual LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) = 0;
+  /// Called in a wait every 100 ms. Waits for nothing.
+  using Meanwhile = std::function<void()>;
+  /// `tag` names the purpose of the fence; all instances must be in the same call. Those that are inside are
+  /// told at once of one that is not. `meanwhile` may be empty.
+  virtual LinkError fence(const std::string& tag, std::chrono::milliseconds timeout,
+                          const Meanwhile& meanwhile) = 0;
   virtual void abort(int exit_code, const std::string& message) = 0;
   virtual transport::SegmentView segment() const = 0;
   virtual HostNetwork network() const = 0;

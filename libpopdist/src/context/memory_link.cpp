@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/context/memory_link.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "common/contract/segment.h"
@@ -8,6 +10,14 @@
 #include "libpopdist/src/transport/tcp/handshake.h"
 
 namespace popdist::context {
+namespace {
+
+std::chrono::steady_clock::time_point nextLook() {
+  constexpr std::chrono::milliseconds kBetweenLooks{100};
+  return std::chrono::steady_clock::now() + kBetweenLooks;
+}
+
+}  // namespace
 
 std::size_t mappableSegmentBytes(std::size_t instances) {
   return pop::sys::mappableBytes(pop::contract::segmentBytesFor(instances),
@@ -61,15 +71,18 @@ LinkError MemoryLink::getAll(const std::string& prefix, std::chrono::millisecond
   return {};
 }
 
-LinkError MemoryLink::fence(const std::string& tag, std::chrono::milliseconds timeout) {
+LinkError MemoryLink::fence(const std::string& tag, std::chrono::milliseconds timeout,
+                            const Meanwhile& meanwhile) {
   std::unique_lock lock(hub_->mutex_);
   if (hub_->first_end_) return *hub_->first_end_;
   const std::uint64_t mine = hub_->fences_released_;
   if (hub_->inside_ == 0) hub_->purpose_ = std::make_shared<MemoryHub::Purpose>(MemoryHub::Purpose{tag, {}});
   const std::shared_ptr<MemoryHub::Purpose> purpose = hub_->purpose_;
-  if (tag != purpose->tag)
+  if (tag != purpose->tag) {
     purpose->answer = {
         pop::failedPrecondition("one instance is in '" + purpose->tag + "', another in '" + tag + "'")};
+    hub_->changed_.notify_all();
+  }
   if (++hub_->inside_ == hub_->instances_) {
     if (purpose->answer.ok())
       for (auto& [key, value] : std::exchange(hub_->staged_, {}))
@@ -79,12 +92,21 @@ LinkError MemoryLink::fence(const std::string& tag, std::chrono::milliseconds ti
     hub_->changed_.notify_all();
     return purpose->answer;
   }
-  const auto open = [&] { return hub_->fences_released_ != mine || hub_->first_end_.has_value(); };
-  if (!hub_->changed_.wait_for(lock, timeout, open)) {
-    --hub_->inside_;
-    return {{pop::Code::kDeadlineExceeded, "not every instance entered the fence before the deadline"}};
+  const auto is_open = [&] {
+    return hub_->fences_released_ != mine || !purpose->answer.ok() || hub_->first_end_.has_value();
+  };
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (!hub_->changed_.wait_until(lock, std::min(deadline, nextLook()), is_open)) {
+    if (std::chrono::steady_clock::now() >= deadline) {
+      --hub_->inside_;
+      return {{pop::Code::kDeadlineExceeded, "not every instance entered the fence before the deadline"}};
+    }
+    lock.unlock();
+    if (meanwhile) meanwhile();
+    lock.lock();
   }
-  if (hub_->fences_released_ != mine) return purpose->answer;
+  // Those that come later find the answer, too: this one stays counted.
+  if (hub_->fences_released_ != mine || !purpose->answer.ok()) return purpose->answer;
   --hub_->inside_;
   return *hub_->first_end_;
 }

@@ -62,7 +62,8 @@ class MemoryLink final : public Link {
   LinkError get(const std::string& key, std::chrono::milliseconds timeout,
                 std::optional<std::string>& value) override;
   LinkError getAll(const std::string& prefix, std::chrono::milliseconds timeout, Values& values) override;
-  LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) override;
+  LinkError fence(const std::string& tag, std::chrono::milliseconds timeout,
+                  const Meanwhile& meanwhile) override;
   void abort(int, const std::string&) override {}  // the caller's exit ends all there is
   transport::SegmentView segment() const override {
     return {hub_->segment_.data(), hub_->segment_.size(), &lent_};

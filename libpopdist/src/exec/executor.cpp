@@ -9,6 +9,7 @@
 
 #include "libpopdist/src/exec/backoff.h"
 #include "libpopdist/src/exec/rank_progress.h"
+#include "libpopdist/src/exec/short_wait.h"
 
 namespace popdist::exec {
 namespace {
@@ -130,6 +131,8 @@ class Diagnosis {
   }
 
   std::optional<PeerLoss> findElsewhere(const std::vector<int>& awaited) {
+    if (!is_short_) is_short_ = deadline() - Clock::now() < kShortWait;
+    if (*is_short_) return std::nullopt;
     for (std::size_t rank = 0; rank < waiting_.heard.size(); ++rank) {
       const std::optional<Header>& note = waiting_.heard[rank].elsewhere;
       if (!note || !note->isBefore(call_.sequence)) continue;
@@ -175,6 +178,7 @@ class Diagnosis {
 
   const Call& call_;
   const Waiting& waiting_;
+  std::optional<bool> is_short_;  ///< set once the call has had to wait
   Clock::time_point lost_since_ = Clock::time_point::max();
   Clock::time_point
       next_look_;  ///< when to check all connections next; unset until the call has stalled once

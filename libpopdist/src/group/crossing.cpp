@@ -3,26 +3,18 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
-#include "common/contract/segment.h"
 #include "libpopdist/src/group/group.h"
 
 namespace popdist::group {
 namespace {
 
-using pop::contract::Station;
-using Clock = pop::sys::AwakeClock;
-
-constexpr std::chrono::milliseconds kPatience{300};
 // In a larger group notes are sent over connections that are there.
 constexpr int kMostDialled = 16;
 
-std::span<Station> stationsOf(const context::ContextState& context, int instance) {
-  pop::contract::SegmentHeader* const header = context.link->segment().header();
-  return pop::contract::stationsOf(header, header->instances)
-      .subspan(static_cast<std::size_t>(instance) * pop::contract::kStationsOfInstance,
-               pop::contract::kStationsOfInstance);
-}
+// Those who are in a fence are told of a call that is none at once.
+constexpr std::chrono::milliseconds kTellsFence{1000};
 
 std::string textOfWaits(int first, const std::string& first_call, int second,
                         const std::string& second_call) {
@@ -33,35 +25,22 @@ std::string textOfWaits(int first, const std::string& first_call, int second,
 
 }  // namespace
 
+Crossing::Crossing(const Members& members, int first_rank)
+    : members_(members), first_rank_(first_rank), wait_(members.context(), members.number()) {}
+
 std::optional<exec::PeerLoss> Crossing::find(std::span<const int> awaited) {
-  const Clock::time_point now = Clock::now();
-  if (!since_) since_ = now;
-  if (now - *since_ < kPatience) return std::nullopt;
-  if (station_ == nullptr) enter();
+  if (!wait_.isLong()) return std::nullopt;
+  wait_.show([this] { return ownCall(); });
   const context::ContextState& context = members_.context();
   bool are_all_here = true;
   for (const int rank : awaited) {
     const int instance = members_.instanceOf(first_rank_ + rank);
     are_all_here &= context.isLocal(instance);
-    if (station_ == nullptr || instance == context.instance_index || !context.isLocal(instance)) continue;
-    if (auto found = findOnHost(instance)) return found;
+    if (instance == context.instance_index || !context.isLocal(instance)) continue;
+    if (const auto other = wait_.findOnHost(instance)) return found(instance, *other);
   }
   if (!are_all_here) tellOthers(awaited);
   return std::nullopt;
-}
-
-// Others may have heard that this one waits, and not yet that it does so no longer.
-void Crossing::over() {
-  since_.reset();
-  if (station_ != nullptr) pop::contract::leaveStation(*station_);
-  station_ = nullptr;
-  if (told_.empty()) return;
-  const exec::Header over{.message_bytes = static_cast<std::uint64_t>(members_.number()),
-                          .key = exec::Header::kWaits | exec::Header::kNoLonger};
-  for (const auto& [number, instance] : std::exchange(told_, {})) {
-    if (number == members_.number()) continue;
-    members_.context().groups.with(number, [&](Group& group) { return group.tell(instance, over, false); });
-  }
 }
 
 std::string Crossing::ownCall() const {
@@ -71,18 +50,6 @@ std::string Crossing::ownCall() const {
     return true;
   });
   return text;
-}
-
-void Crossing::enter() {
-  const context::ContextState& context = members_.context();
-  const std::string text = ownCall();
-  const std::span<Station> own = stationsOf(context, context.instance_index);
-  for (place_ = 0; place_ < own.size() && station_ == nullptr; ++place_) {
-    if (pop::contract::enterStation(own[place_], static_cast<std::uint32_t>(members_.number()), text)) {
-      station_ = &own[place_];
-      return;
-    }
-  }
 }
 
 // All without which the call cannot end: it may be another one's message that keeps the one from coming that
@@ -99,62 +66,44 @@ void Crossing::tellOthers(std::span<const int> awaited) {
     return true;
   });
   for (const int instance : instances)
-    if (!context.isLocal(instance)) tell(instance, note);
-}
-
-// On the connections of every group that has both, since the other may wait in any of them.
-void Crossing::tell(int instance, const exec::Header& note) {
-  const bool dials = members_.size() <= kMostDialled;
-  members_.context().groups.forEach([&](int number, Group& group) {
-    if (told_.contains({number, instance}) || !group.tell(instance, note, dials)) return;
-    told_.insert({number, instance});
-  });
+    if (!context.isLocal(instance)) wait_.tell(instance, note, members_.size() <= kMostDialled);
 }
 
 // The other one's call is not over as long as this instance has not made it.
 std::optional<exec::PeerLoss> Crossing::findWith(int rank, const exec::Header& note, bool is_awaited) {
-  context::Groups& groups = members_.context().groups;
-  const auto is_needed = [&](Group& group) { return is_awaited || group.needs(rank); };
-  const auto is_mine = [&](Group& group) {
-    return group.isUsable() && group.isCalledByThisThreadAlone() && note.laterThan(group.callsBegun()) >= 0;
-  };
-  if (!groups.with(members_.number(), is_needed) || !groups.with(note.groupOfNote(), is_mine))
-    return std::nullopt;
-  const exec::Header call = note.callOfNote(0);
-  return found(note.groupOfNote(), members_.instanceOf(first_rank_ + rank), ownCall(),
-               exec::describeCall(call.key, call.count, call.tensorName()));
-}
-
-std::optional<exec::PeerLoss> Crossing::findOnHost(int instance) {
   const context::ContextState& context = members_.context();
-  const std::uint64_t own_claim =
-      pop::contract::claimOf(context.instance_index, place_, station_->wait.load(std::memory_order_relaxed));
-  const std::span<Station> theirs = stationsOf(context, instance);
-  for (std::size_t i = 0; i < theirs.size(); ++i) {
-    const std::uint32_t wait = theirs[i].wait.load(std::memory_order_acquire);
-    const auto number = static_cast<int>(theirs[i].group.load(std::memory_order_relaxed));
-    if (wait % 2 == 0 || number == members_.number()) continue;
-    const auto is_mine = [](Group& group) { return group.isCalledByThisThreadAlone(); };
-    if (!context.groups.with(number, is_mine)) continue;
-    station_->claim.store(pop::contract::claimOf(instance, i, wait), std::memory_order_seq_cst);
-    if (theirs[i].claim.load(std::memory_order_seq_cst) != own_claim) continue;
-    const std::string their_call = pop::contract::textOf(theirs[i]);
-    if (theirs[i].wait.load(std::memory_order_acquire) != wait) continue;
-    return found(number, instance, pop::contract::textOf(*station_), their_call);
-  }
-  return std::nullopt;
+  const int number = note.groupOfNote();
+  const auto is_needed = [&](Group& group) { return is_awaited || group.needs(rank); };
+  std::uint64_t begun = context.fences;
+  const auto is_usable = [&](Group& group) {
+    begun = group.callsBegun();
+    return group.isUsable();
+  };
+  if (!context.groups.with(members_.number(), is_needed) || !isForThisThread(context, number) ||
+      (number != kFence && !context.groups.with(number, is_usable)) || note.laterThan(begun) < 0)
+    return std::nullopt;
+  const exec::Header call = note.callOfNote(begun);
+  const std::string name(call.tensorName());
+  return found(
+      members_.instanceOf(first_rank_ + rank),
+      {number, number == kFence ? callOfFence(name) : exec::describeCall(call.key, call.count, name)});
 }
 
-// Those who wait in the other group hear it there.
-exec::PeerLoss Crossing::found(int group, int instance, const std::string& own_call,
-                               const std::string& their_call) {
-  const int own = members_.context().instance_index;
-  const std::string text = own < instance ? textOfWaits(own, own_call, instance, their_call)
-                                          : textOfWaits(instance, their_call, own, own_call);
-  members_.context().groups.with(group, [&](Group& other) {
-    other.abandon({.status = pop::failedPrecondition(text), .peer_instance = own, .heard = false});
-    return true;
-  });
+// Those who wait in the other group, or in the fence, hear it there.
+exec::PeerLoss Crossing::found(int instance, const LongWait::Other& other) {
+  const context::ContextState& context = members_.context();
+  const int own = context.instance_index;
+  const std::string own_call = ownCall();
+  const std::string text = own < instance ? textOfWaits(own, own_call, instance, other.call)
+                                          : textOfWaits(instance, other.call, own, own_call);
+  if (other.group == kFence) {
+    static_cast<void>(context.link->fence(own_call, kTellsFence, {}));
+  } else {
+    context.groups.with(other.group, [&](Group& group) {
+      group.abandon({.status = pop::failedPrecondition(text), .peer_instance = own, .heard = false});
+      return true;
+    });
+  }
   return {instance, text, pop::Code::kFailedPrecondition};
 }
 

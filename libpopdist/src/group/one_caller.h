@@ -3,13 +3,13 @@
 // call has met which of the other ranks, so that both callers get an error.
 #pragma once
 
-#include <pthread.h>
 #include <sched.h>
 
 #include <atomic>
 #include <cstdint>
 
 #include "common/base/status.h"
+#include "libpopdist/src/context/sole_thread.h"
 
 namespace popdist::group {
 
@@ -17,14 +17,11 @@ class OneCaller {
  public:
   /// False: another thread is inside.
   bool enter() {
-    const std::uintptr_t self = thisThread();
-    const std::uintptr_t so_far = sole_.load(std::memory_order_relaxed);
-    if (so_far != self && so_far != kSeveral) [[unlikely]]
-      sole_.store(so_far == 0 ? self : kSeveral, std::memory_order_relaxed);
-    const Inside so_far_inside = inside_.exchange(Inside::kCaller, std::memory_order_acquire);
-    if (so_far_inside == Inside::kNobody) [[likely]]
+    sole_.enter();
+    const Inside so_far = inside_.exchange(Inside::kCaller, std::memory_order_acquire);
+    if (so_far == Inside::kNobody) [[likely]]
       return true;
-    if (so_far_inside == Inside::kBetweenCalls) return awaitBetweenCalls();
+    if (so_far == Inside::kBetweenCalls) return awaitBetweenCalls();
     had_second_.store(true, std::memory_order_relaxed);
     return false;
   }
@@ -46,10 +43,7 @@ class OneCaller {
   }
 
   /// No thread but this one has ever called; if none has, this one has made it.
-  bool isAlone() const {
-    const std::uintptr_t sole = sole_.load(std::memory_order_relaxed);
-    return (sole == 0 ? maker_ : sole) == thisThread();
-  }
+  bool isAlone() const { return sole_.isThis(); }
 
   /// Another thread has come while one was inside, ever.
   bool hadSecond() const { return had_second_.load(std::memory_order_relaxed); }
@@ -62,8 +56,6 @@ class OneCaller {
   }
 
  private:
-  static constexpr std::uintptr_t kSeveral = 1;
-
   enum class Inside : std::uint8_t { kNobody, kCaller, kBetweenCalls };
 
   bool awaitBetweenCalls() const {
@@ -71,10 +63,7 @@ class OneCaller {
     return true;
   }
 
-  static std::uintptr_t thisThread() { return static_cast<std::uintptr_t>(::pthread_self()); }
-
-  const std::uintptr_t maker_ = thisThread();
-  std::atomic<std::uintptr_t> sole_{0};  // the thread that has called
+  context::SoleThread sole_;
   std::atomic<Inside> inside_{Inside::kNobody};
   std::atomic<bool> is_between_{false};  // betweenCalls() runs
   std::atomic<bool> had_second_{false};

@@ -7,6 +7,7 @@
 #include "common/base/text.h"
 #include "common/contract/segment.h"
 #include "libpopdist/src/group/collective_call.h"
+#include "libpopdist/src/group/fence.h"
 #include "libpopdist/src/plan/stage_layout.h"
 #include "libpopdist/src/shared/control_block.h"
 
@@ -119,7 +120,7 @@ void Rendezvous::offerControlBlock(int first_rank, int members) {
 void Rendezvous::meet(const std::string& settings) {
   const std::string tag =
       "communicator " + std::to_string(number_) + " of " + setOf(members_.instances()) + settings;
-  LinkError error = context_.link->fence(tag, context_.timeout());
+  LinkError error = enterFence(context_, tag);
   if (error.status.code() == pop::Code::kDeadlineExceeded) {
     error.status = {
         pop::Code::kDeadlineExceeded,

@@ -8,6 +8,7 @@
 
 #include "common/sys/cores.h"
 #include "common/sys/futex.h"
+#include "libpopdist/src/exec/short_wait.h"
 
 namespace popdist::shared {
 
@@ -128,6 +129,7 @@ void Waiter::spread(int ranks, std::uint32_t here) {
 
 // Another rank that is in no hurry may wait for this one, in another call.
 bool Waiter::isElsewhere(int whose) {
+  if (timeout_ < exec::kShortWait) return false;
   std::vector<int> awaited = setting_.absent();
   awaited.push_back(whose);
   const auto found = setting_.monitor->elsewhere(awaited);

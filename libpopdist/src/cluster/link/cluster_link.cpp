@@ -149,7 +149,7 @@ LinkError ClusterLink::getAll(const std::string& prefix, milliseconds, Values& v
   return {};
 }
 
-LinkError ClusterLink::fence(const std::string& tag, milliseconds timeout) {
+LinkError ClusterLink::fence(const std::string& tag, milliseconds timeout, const Meanwhile& meanwhile) {
   const std::lock_guard call(call_mutex_);
   if (LinkError error = usable(); !error.ok()) return error;
   const Clock::time_point deadline = Clock::now() + timeout + kAnswerSlack;
@@ -167,7 +167,10 @@ LinkError ClusterLink::fence(const std::string& tag, milliseconds timeout) {
   std::unique_lock lock(mutex_);
   while (!answer_ && server_end_.empty()) {
     if (Clock::now() >= deadline) return noAnswer();
-    changed_.wait_for(lock, kLongestSleep);
+    if (changed_.wait_for(lock, kLongestSleep) != std::cv_status::timeout || !meanwhile) continue;
+    lock.unlock();
+    meanwhile();
+    lock.lock();
   }
   return answer_ ? *answer_ : LinkError{pop::unavailable(server_end_), 0};
 }

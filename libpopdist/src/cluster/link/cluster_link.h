@@ -59,7 +59,8 @@ class ClusterLink final : public context::Link {
                          std::optional<std::string>& value) override;
   context::LinkError getAll(const std::string& prefix, std::chrono::milliseconds timeout,
                             Values& values) override;
-  context::LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) override;
+  context::LinkError fence(const std::string& tag, std::chrono::milliseconds timeout,
+                           const Meanwhile& meanwhile) override;
   void abort(int exit_code, const std::string& message) override;
   transport::SegmentView segment() const override { return {segment_.data(), segment_.size(), &lent_}; }
   context::HostNetwork network() const override { return network_; }

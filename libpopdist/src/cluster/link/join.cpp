@@ -185,7 +185,7 @@ LinkError join(const Roster& roster, int instance, milliseconds timeout, std::un
   pop::Result<std::unique_ptr<ClusterLink>> started = ClusterLink::start(roster, instance, std::move(joined));
   if (!started.ok()) return {started.status()};
   const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
-  error = (*started)->fence(kStartTag, std::max(left, milliseconds(1)));
+  error = (*started)->fence(kStartTag, std::max(left, milliseconds(1)), {});
   if (!error.ok()) return error;
   (*started)->setBegun();
   link = std::move(*started);

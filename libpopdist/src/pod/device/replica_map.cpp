@@ -7,6 +7,7 @@
 
 #include "common/base/text.h"
 #include "libpopdist/src/api/context_impl.h"
+#include "libpopdist/src/group/fence.h"
 
 namespace popdist::pod {
 
@@ -21,7 +22,7 @@ std::vector<int> instanceOfReplica(Context& context) {
                              std::to_string(context.numLocalReplicas()),
                          context.timeout()),
                 kAttach);
-  throwIfFailed(link.fence("Pod", context.timeout()), kAttach);
+  throwIfFailed(group::enterFence(context.impl().state, "Pod"), kAttach);
   context::Link::Values values;
   throwIfFailed(link.getAll(prefix, context.timeout(), values), kAttach);
   std::vector<int> result(static_cast<std::size_t>(context.numTotalReplicas()), -1);
