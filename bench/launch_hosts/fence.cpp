@@ -30,7 +30,7 @@ int run(int fences) {
   std::vector<double> took_us;
   for (int i = -kWarmUps; i < fences; ++i) {
     const Clock::time_point entered = Clock::now();
-    const popdist::context::LinkError error = (*link)->fence("benchmark", kTimeout);
+    const popdist::context::LinkError error = (*link)->fence("benchmark", kTimeout, {});
     if (!error.ok()) return fail(error.status);
     if (i >= 0) took_us.push_back(std::chrono::duration<double, std::micro>(Clock::now() - entered).count());
   }

@@ -83,7 +83,7 @@ class HostFenceTest : public InstanceServerTest {
   }
 
   static void expectLate(AgentLink& link, int missing, const std::string& who) {
-    const LinkError error = link.fence("fence", kShort);
+    const LinkError error = link.fence("fence", kShort, {});
     EXPECT_EQ(error.status.code(), Code::kDeadlineExceeded);
     EXPECT_EQ(error.instance, missing);
     EXPECT_EQ(error.status.message(), who + " not entered the fence in time (Context::setTimeout)");
@@ -102,7 +102,7 @@ TEST_F(HostFenceTest, OpensForAllAgainAndAgain) {
   run({0, 1, 2}, [&](AgentLink& link, int) {
     for (int round = 1; round <= 300; ++round) {
       ++entered;
-      const LinkError error = link.fence("fence", kLong);
+      const LinkError error = link.fence("fence", kLong, {});
       ASSERT_TRUE(error.ok()) << error.status.message();
       ASSERT_GE(entered.load(), kInstances * round) << "somebody was not there yet";
     }
@@ -117,7 +117,7 @@ TEST_F(HostFenceTest, MakesAllValuesUnderAPrefixVisibleInOneAnswer) {
     AgentLink::Values values;
     ASSERT_TRUE(link.getAll("of/", kLong, values).ok());
     EXPECT_TRUE(values.empty()) << "before the fence";
-    ASSERT_TRUE(link.fence("fence", kLong).ok());
+    ASSERT_TRUE(link.fence("fence", kLong, {}).ok());
     ASSERT_TRUE(link.getAll("of/", kLong, values).ok());
     EXPECT_EQ(values, (AgentLink::Values{{"of/0", "0"}, {"of/1", "11"}, {"of/2", "22"}}));
   });
@@ -129,7 +129,7 @@ TEST_F(HostFenceTest, RefusesMoreValuesThanAMessageHolds) {
   run({0, 1, 2}, [&](AgentLink& link, int self) {
     for (int round = 0; round < 2; ++round) {
       ASSERT_TRUE(self != round || link.put("large/" + std::to_string(self), vs, kLong).ok());
-      ASSERT_TRUE(link.fence("fence", kLong).ok());
+      ASSERT_TRUE(link.fence("fence", kLong, {}).ok());
     }
     if (self < 2) return;
     AgentLink::Values values;
@@ -156,7 +156,7 @@ TEST_F(HostFenceTest, MakesVisibleWhatWasPutBeforeItAndNothingSooner) {
         ASSERT_TRUE(link.get(key(round, each), kLong, value).ok());
         ASSERT_FALSE(value.has_value()) << "before the fence, round " << round;
       }
-      const LinkError error = link.fence("fence", kLong);
+      const LinkError error = link.fence("fence", kLong, {});
       ASSERT_TRUE(error.ok()) << error.status.message();
       for (int each = 0; each < kInstances; ++each) {
         std::optional<std::string> value;
@@ -170,8 +170,8 @@ TEST_F(HostFenceTest, MakesVisibleWhatWasPutBeforeItAndNothingSooner) {
 TEST_F(HostFenceTest, OpensAlsoForTagsTooLongForASlot) {
   const std::string tag(contract::kSlotTagBytes + 1, 'x');
   run({0, 1, 2}, [&](AgentLink& link, int) {
-    EXPECT_TRUE(link.fence(tag, kLong).ok());
-    EXPECT_TRUE(link.fence("short", kLong).ok());
+    EXPECT_TRUE(link.fence(tag, kLong, {}).ok());
+    EXPECT_TRUE(link.fence("short", kLong, {}).ok());
   });
   EXPECT_EQ(fences.size(), 2U);
 }
@@ -182,7 +182,7 @@ TEST_F(HostFenceTest, ADeathIsToldToThoseWhoWaitAndToThoseWhoComeLater) {
       {0, 2},
       [](AgentLink& link, int) {
         for (int time = 0; time < 2; ++time) {
-          const LinkError error = link.fence("fence", kLong);
+          const LinkError error = link.fence("fence", kLong, {});
           EXPECT_EQ(error.status.code(), Code::kUnavailable);
           EXPECT_EQ(error.instance, 1);
           EXPECT_EQ(error.status.message(), "instance 1 (pid 7) was killed by SIGKILL");
@@ -205,7 +205,7 @@ TEST_F(HostFenceTest, ThatTakesTooLongNamesWhoIsMissingAndCanBeRepeated) {
       late.count_down();
     }
     if (self == 1) late.wait();
-    EXPECT_TRUE(link.fence("fence", kLong).ok());
+    EXPECT_TRUE(link.fence("fence", kLong, {}).ok());
   });
 }
 
@@ -222,7 +222,7 @@ TEST_F(HostFenceTest, ThatTakesTooLongForOneAfterTheOtherNamesWhoHasNeverCome) {
       expectLate(link, 1, "instance 1 has");
     }
     all_late.arrive_and_wait();
-    EXPECT_TRUE(link.fence("fence", kLong).ok());
+    EXPECT_TRUE(link.fence("fence", kLong, {}).ok());
   });
 }
 
@@ -241,7 +241,7 @@ TEST_F(HostFenceTest, ThatWaitsForAnotherHostSaysSo) {
           late = true;
           late_again.wait();
         } else {
-          EXPECT_TRUE(link.fence("fence", kLong).ok());
+          EXPECT_TRUE(link.fence("fence", kLong, {}).ok());
         }
         if (self == 1) opened_for_1.count_down();
         if (self == 2) {  // while instance 0 has given up, which was here
@@ -250,14 +250,14 @@ TEST_F(HostFenceTest, ThatWaitsForAnotherHostSaysSo) {
           expectLate(link, -1, who);
           late_again.count_down();
         }
-        EXPECT_TRUE(link.fence("fence", kLong).ok());
+        EXPECT_TRUE(link.fence("fence", kLong, {}).ok());
       },
       [&] { others_come = late; });
 }
 
 TEST_F(HostFenceTest, ForDifferentThingsFailsForAllInside) {
   run({0, 1}, [](AgentLink& link, int self) {
-    const LinkError error = link.fence("communicator " + std::to_string(self), kLong);
+    const LinkError error = link.fence("communicator " + std::to_string(self), kLong, {});
     EXPECT_EQ(error.status.code(), Code::kFailedPrecondition);
     EXPECT_THAT(error.status.message(),
                 ::testing::AllOf(::testing::HasSubstr("different calls"),
@@ -275,13 +275,13 @@ TEST_F(HostFenceTest, AnswersEveryEntryHoweverShortItsTimeIs) {
     for (int round = 0; round < 300; ++round) {
       const bool for_long = round % 50 == 0;
       if (for_long) together.arrive_and_wait();
-      const LinkError error = link.fence("fence", for_long ? kLong : milliseconds(random() % 3));
+      const LinkError error = link.fence("fence", for_long ? kLong : milliseconds(random() % 3), {});
       ASSERT_TRUE(error.ok() || error.status.code() == Code::kDeadlineExceeded) << error.status.message();
       ASSERT_NE(error.status.message(), "poprun's agent did not answer before the deadline");
       in_time += error.ok() ? 1 : 0;
     }
     done.arrive_and_wait();
-    const LinkError error = link.fence("fence", kLong);
+    const LinkError error = link.fence("fence", kLong, {});
     EXPECT_TRUE(error.ok()) << error.status.message();
   });
   EXPECT_GT(in_time, 0);
@@ -309,7 +309,7 @@ class HostFenceAtAStandstill : public HostFenceTest {
         {0},
         [&](AgentLink& link, int) {
           thread = ::pthread_self();
-          error = link.fence("fence", milliseconds(1000));
+          error = link.fence("fence", milliseconds(1000), {});
           standing.wait();  // only a thread that is there can be told
           std::optional<std::string> value;
           EXPECT_TRUE(link.get("key", kLong, value).ok());
@@ -343,7 +343,7 @@ TEST_F(HostFenceTest, TheAgentsEndIsNoticed) {
   run(
       {0, 2},
       [](AgentLink& link, int) {
-        const LinkError error = link.fence("fence", kLong);
+        const LinkError error = link.fence("fence", kLong, {});
         EXPECT_EQ(error.status.code(), Code::kUnavailable);
         EXPECT_THAT(error.status.message(), ::testing::HasSubstr("poprun's agent is gone"));
       },
@@ -354,9 +354,9 @@ TEST_F(HostFenceTest, TheAgentsEndIsNoticed) {
 
 TEST_F(HostFenceTest, AnInstanceThatEndsLeavesNothingInsideForItsNextProcess) {
   run({1}, [](AgentLink& link, int) {
-    EXPECT_EQ(link.fence("fence", milliseconds(1)).status.code(), Code::kDeadlineExceeded);
+    EXPECT_EQ(link.fence("fence", milliseconds(1), {}).status.code(), Code::kDeadlineExceeded);
   });
-  run({0, 1, 2}, [](AgentLink& link, int) { EXPECT_TRUE(link.fence("fence", kLong).ok()); });
+  run({0, 1, 2}, [](AgentLink& link, int) { EXPECT_TRUE(link.fence("fence", kLong, {}).ok()); });
 }
 
 TEST_F(HostFenceTest, OpensForOneThatIsAloneOnItsHost) {
@@ -366,9 +366,9 @@ TEST_F(HostFenceTest, OpensForOneThatIsAloneOnItsHost) {
   first_here = 2;
   instances_here = 1;
   run({2}, [](AgentLink& link, int) {
-    for (int round = 0; round < 3; ++round) EXPECT_TRUE(link.fence("fence", kLong).ok());
+    for (int round = 0; round < 3; ++round) EXPECT_TRUE(link.fence("fence", kLong, {}).ok());
     EXPECT_TRUE(link.put("key", "value", kLong).ok());
-    EXPECT_TRUE(link.fence("fence", kLong).ok());
+    EXPECT_TRUE(link.fence("fence", kLong, {}).ok());
   });
   EXPECT_EQ(fences.size(), 4U);
 }
