@@ -131,8 +131,8 @@ class Diagnosis {
   }
 
   std::optional<PeerLoss> findElsewhere(const std::vector<int>& awaited) {
-    if (!is_short_) is_short_ = deadline() - Clock::now() < kShortWait;
-    if (*is_short_) return std::nullopt;
+    if (!std::exchange(has_waited_, true)) is_short_ = deadline() - Clock::now() < kShortWait;
+    if (is_short_) return std::nullopt;
     for (std::size_t rank = 0; rank < waiting_.heard.size(); ++rank) {
       const std::optional<Header>& note = waiting_.heard[rank].elsewhere;
       if (!note || !note->isBefore(call_.sequence)) continue;
@@ -178,7 +178,8 @@ class Diagnosis {
 
   const Call& call_;
   const Waiting& waiting_;
-  std::optional<bool> is_short_;  ///< set once the call has had to wait
+  bool has_waited_ = false;
+  bool is_short_ = false;  ///< once it has waited
   Clock::time_point lost_since_ = Clock::time_point::max();
   Clock::time_point
       next_look_;  ///< when to check all connections next; unset until the call has stalled once

@@ -10,9 +10,6 @@
 namespace popdist::group {
 namespace {
 
-// In a larger group notes are sent over connections that are there.
-constexpr int kMostDialled = 16;
-
 // Those who are in a fence are told of a call that is none at once.
 constexpr std::chrono::milliseconds kTellsFence{1000};
 
@@ -66,7 +63,7 @@ void Crossing::tellOthers(std::span<const int> awaited) {
     return true;
   });
   for (const int instance : instances)
-    if (!context.isLocal(instance)) wait_.tell(instance, note, members_.size() <= kMostDialled);
+    if (!context.isLocal(instance)) wait_.tell(instance, note, members_.size());
 }
 
 // The other one's call is not over as long as this instance has not made it.

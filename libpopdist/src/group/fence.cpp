@@ -8,9 +8,6 @@
 namespace popdist::group {
 namespace {
 
-// In a larger job notes are sent over connections that are there.
-constexpr int kMostDialled = 16;
-
 // Only shows that this thread is in a fence: whoever finds that it waits for an instance in vain enters the
 // fence for another call, which ends it for all.
 class FenceWait {
@@ -34,7 +31,7 @@ class FenceWait {
       if (context_.isLocal(instance))
         wait_.findOnHost(instance);
       else
-        wait_.tell(instance, note_, instances <= kMostDialled);
+        wait_.tell(instance, note_, instances);
     }
   }
 

@@ -14,6 +14,7 @@ using pop::contract::Station;
 using Clock = pop::sys::AwakeClock;
 
 constexpr std::chrono::milliseconds kPatience{300};
+constexpr int kMostDialled = 16;
 
 std::span<Station> stationsOf(const context::ContextState& context, int instance) {
   pop::contract::SegmentHeader* const header = context.link->segment().header();
@@ -66,7 +67,8 @@ std::optional<LongWait::Other> LongWait::findOnHost(int instance) {
 }
 
 // The other may wait in any of the groups.
-void LongWait::tell(int instance, const exec::Header& note, bool dials) {
+void LongWait::tell(int instance, const exec::Header& note, int members) {
+  const bool dials = members <= kMostDialled;
   context_.groups.forEach([&](int number, Group& group) {
     if (told_.contains({number, instance}) || !group.tell(instance, note, dials)) return;
     told_.insert({number, instance});

@@ -45,8 +45,9 @@ class LongWait {
   /// one.
   std::optional<Other> findOnHost(int instance);
 
-  /// Sends `note` to an instance on another host, once for each group that has both.
-  void tell(int instance, const exec::Header& note, bool dials);
+  /// Sends `note` to an instance on another host, once for each group that has both. `members`: how many wait
+  /// for each other; where they are many, notes go over connections that are there.
+  void tell(int instance, const exec::Header& note, int members);
 
   /// The wait has ended.
   void over();
