@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -92,6 +93,8 @@ Result<std::unique_ptr<JobCgroups>> JobCgroups::make() {
   std::unique_ptr<JobCgroups> made(new JobCgroups(directory, lock(directory)));
   if (::access((directory + "/cgroup.kill").c_str(), W_OK) != 0)
     return failedPrecondition("this kernel has no cgroup.kill (Linux 5.14)");
+  if (::syscall(SYS_clone3, nullptr, 0) < 0 && errno == ENOSYS)
+    return failedPrecondition("a filter of system calls forbids clone3, which starts jobs in cgroups");
   return made;
 }
 

@@ -3,18 +3,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <pthread.h>
 
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "common/base/text.h"
+#include "libpopdist/src/api/context_impl.h"
+#include "libpopdist/src/group/group.h"
 #include "popdist/error.hpp"
 #include "tests/differ/heard.h"
 #include "tests/differ/row.h"
@@ -144,6 +148,61 @@ TEST(InstancesThatDiffer, MayBeLateAtEveryCallOverHosts) {
       if (context.instanceIndex() == call % 2) ::poll(nullptr, 0, kLate_ms);
       (call / 2 == 0 ? context.world() : *other).barrier();
     }
+  });
+}
+
+/// One of two hosts' members is late at calls that go to the other host in several ways: a note of the call
+/// before is not taken for one of this call.
+TEST(InstancesThatDiffer, MayBeLateAtCallsOfEachWayOverHosts) {
+  ThreadGroup group(
+      GroupShape{.replicas_of_instance = {1, 1, 1, 1}, .timeout = kDeadline, .instances_per_host = 2});
+  group.run([](Context& context) {
+    const bool is_late = context.instanceIndex() == 3;
+    Communicator& world = context.world();
+    std::array<float, 4> in{1, 2, 3, 4};
+    std::array<float, 16> out{};
+    const auto all_reduce = [&] { world.allReduce(in.data(), out.data(), 4, Type::kFloat, Operator::kSum); };
+    const auto gather = [&] { world.gather(in.data(), out.data(), 4, Type::kFloat, 0); };
+    const auto all_to_all = [&] { world.allToAll(in.data(), out.data(), 1, Type::kFloat); };
+    for (const std::function<void()>& call :
+         {std::function<void()>(all_reduce), std::function<void()>(all_to_all), std::function<void()>(gather),
+          std::function<void()>(all_reduce), std::function<void()>(gather),
+          std::function<void()>(all_to_all)}) {
+      if (is_late) ::poll(nullptr, 0, kLate_ms);
+      call();
+    }
+  });
+}
+
+/// As a program's second thread may have it.
+void onSmallStack(std::function<void()> work) {
+  pthread_attr_t attributes;
+  ASSERT_EQ(::pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(::pthread_attr_setstacksize(&attributes, 1 << 20), 0);
+  const auto run = [](void* all) -> void* {
+    (*static_cast<std::function<void()>*>(all))();
+    return nullptr;
+  };
+  pthread_t thread{};
+  ASSERT_EQ(::pthread_create(&thread, &attributes, run, &work), 0);
+  ::pthread_join(thread, nullptr);
+  ::pthread_attr_destroy(&attributes);
+}
+
+/// Notes of waits in other groups lie unread on connections that are not used meanwhile.
+TEST(InstancesThatDiffer, ReadThousandsOfNotesBeforeAMessage) {
+  ThreadGroup group(
+      GroupShape{.replicas_of_instance = {1, 1}, .timeout = kDeadline, .instances_per_host = 1});
+  group.run([](Context& context) {
+    context.world().barrier();
+    if (context.instanceIndex() == 0) {
+      const exec::Header note = exec::Header::noteOf(7, {});
+      context.impl().state.groups.forEach([&](int, group::Group& each) {
+        for (int count = 0; count < 10000 && each.tell(1, note, true); ++count) continue;
+      });
+    }
+    context.fence();
+    onSmallStack([&] { context.world().barrier(); });
   });
 }
 

@@ -161,27 +161,27 @@ bool RankProgress::receiveHeader(Active& active, transport::Connection& connecti
   if (abort_message_) return active.step->peer == abort_message_->peer && receiveAbortMessage(connection);
   const std::size_t total = active.step->count * element_bytes_;
   const bool straight = active.step->kind == StepKind::kRecv;
-  connection.fetch(transport::kHeadBytes + (straight ? std::min(total, kReadAheadBytes) : total));
-  const std::optional<Begun> begun = beginningOf(connection);
-  if (!begun) return false;
-  const Header& theirs = begun->header;
   const Header mine = headerOf(call_, total);
   const int peer = active.step->peer;
-  if (!connection.isGenuine(begun->head)) {
-    refuse(peer, nameOf(peer) + kNotGenuine);
-    return false;
+  while (!refusal_) {
+    connection.fetch(transport::kHeadBytes + (straight ? std::min(total, kReadAheadBytes) : total));
+    const std::optional<Begun> begun = beginningOf(connection);
+    if (!begun) return false;
+    const Header& theirs = begun->header;
+    if (!connection.isGenuine(begun->head)) {
+      refuse(peer, nameOf(peer) + kNotGenuine);
+    } else if (isAbortMessage(theirs)) {
+      return beginAbortMessage(connection, peer, theirs);
+    } else if (theirs.matches(mine)) {
+      hear(peer);
+      connection.consume(transport::kHeadBytes);
+      active.header_moved = transport::kHeadBytes;
+      return true;
+    } else if (!hearNote(connection, peer, theirs)) {  // of notes, any number may lie before the message
+      refuse(peer, mismatchOf(nameOf(peer), theirs, nameOf(work_.rank), mine));
+    }
   }
-  const bool over = isAbortMessage(theirs);
-  if (!over && !theirs.matches(mine)) {
-    if (hearNote(connection, peer, theirs)) return receiveHeader(active, connection);
-    refuse(peer, mismatchOf(nameOf(peer), theirs, nameOf(work_.rank), mine));
-    return false;
-  }
-  if (over) return beginAbortMessage(connection, peer, theirs);
-  hear(peer);
-  connection.consume(transport::kHeadBytes);
-  active.header_moved = transport::kHeadBytes;
-  return true;
+  return false;
 }
 
 bool RankProgress::beginAbortMessage(transport::Connection& connection, int peer, const Header& header) {

@@ -58,8 +58,10 @@ HierarchyWay HierarchicalCalls::wayOf(const CollectiveCall& call) const {
 }
 
 // Before all ranks exchange messages, the call is compared with those of this host's other members: one of
-// them may be about to wait in memory for this rank.
+// them may be about to wait in memory for this rank. This counts as a call of its own, since what the call
+// before has left on the connections is heard meanwhile.
 bool HierarchicalCalls::runFlat(const CollectiveCall& call) {
+  messages_->runner().nextCall();
   if (!inside(Operation::kBarrier, nullptr, nullptr, 0)) return false;
   CollectiveCall rest = call;
   rest.timeout = timeLeft();
