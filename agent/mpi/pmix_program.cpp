@@ -100,7 +100,10 @@ void PmixProgram::reset() {
 void PmixProgram::onConnection() {
   const std::string program = program_.empty() ? sys::ownProgram("popdist-pmix") : program_;
   if (::access(program.c_str(), X_OK) == 0) return start(program);
-  if (isOurs()) fail("an instance speaks PMIx, and popdist-pmix is not installed beside popdist-agent");
+  if (isOurs())
+    fail(
+        "an instance speaks PMIx, and popdist-pmix is not installed beside popdist-agent: install or build "
+        "all of poprun's programs");
 }
 
 // Anybody on this host can connect. popdist-pmix refuses other users, but where it is missing, they must not
