@@ -14,28 +14,16 @@ constexpr std::chrono::milliseconds kLooksApart{100};
 
 }  // namespace
 
-Status Connections::admit(int socket, const End& end, Clock::time_point now) {
+Status Connections::admit(int socket, const End& end, const End& client, Clock::time_point now) {
   const std::scoped_lock lock(mutex_);
   struct stat status {};
   if (::fstat(socket, &status) != 0) return errnoStatus("looking at a connection", errno);
-  POP_RETURN_IF_ERROR(roomFor(end.address, now));
+  POP_RETURN_IF_ERROR(roomFor(client.address, now));
   const auto [at, is_new] = connections_.try_emplace(end);
   // One of the same end has ended.
   if (!is_new) shares_.giveBack(at->second.client.address, at->second.known);
-  shares_.take(end.address);
-  at->second = {.socket = socket, .inode = status.st_ino, .client = end, .known = false};
-  return {};
-}
-
-Status Connections::isPassedOn(const End& end, const End& client, Clock::time_point now) {
-  const std::scoped_lock lock(mutex_);
-  auto connection = connections_.extract(end);
-  if (connection.empty()) return internalError("a connection that was not admitted");
-  shares_.giveBack(connection.mapped().client.address, connection.mapped().known);
-  POP_RETURN_IF_ERROR(roomFor(client.address, now));
   shares_.take(client.address);
-  connection.mapped().client = client;
-  connections_.insert(std::move(connection));
+  at->second = {.socket = socket, .inode = status.st_ino, .client = client, .known = false};
   return {};
 }
 

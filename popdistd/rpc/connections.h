@@ -23,12 +23,9 @@ class Connections {
  public:
   explicit Connections(ConnectionLimits limits) : shares_(limits) {}
 
-  /// Counts a connected socket as one of `end`. kResourceExhausted: there are too many; then it is not
-  /// counted.
-  Status admit(int socket, const End& end, Clock::time_point now);
-  /// `end`, which was admitted, passes the bytes of `client` on: counts the socket as one of the client's.
-  /// As admit().
-  Status isPassedOn(const End& end, const End& client, Clock::time_point now);
+  /// Counts a connected socket, at whose other end is `end`, as one of `client`. kResourceExhausted: there
+  /// are too many; then it is not counted.
+  Status admit(int socket, const End& end, const End& client, Clock::time_point now);
   /// Who made a call by it is known.
   void isKnown(const End& end);
   /// Whose bytes come from `end`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/rpc/network_door.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <string>
@@ -62,35 +63,49 @@ void NetworkDoor::acceptLater(int error_number) {
 
 void NetworkDoor::take(os::AcceptedConnection pending) {
   const End peer{pending.address, pending.port};
-  const Status admitted = settings_.connections->admit(pending.socket.get(), peer, loop_.now());
-  if (!admitted.ok()) return turnAway(peer, admitted);
   const int socket = pending.socket.get();
-  const TimerId deadline = loop_.postAfter(settings_.arrival_timeout, [this, socket] { endArrival(socket); });
-  arriving_.try_emplace(socket, std::move(pending.socket), settings_.headers, peer, deadline);
-  loop_.watchReadable(socket, [this, socket] { look(socket); });
+  const std::uint64_t number = taken_++;
+  const TimerId deadline = loop_.postAfter(settings_.arrival_timeout, [this, number] { endArrival(number); });
+  arriving_.try_emplace(number, std::move(pending.socket), settings_.headers, peer, deadline);
+  ++arriving_from_[peer.address];
+  loop_.watchReadable(socket, [this, number] { look(number); });
+  limitArriving();
 }
 
-void NetworkDoor::look(int socket) {
-  Arrival& arrival = arriving_.at(socket).arrival;
+void NetworkDoor::limitArriving() {
+  if (arriving_.size() <= settings_.most_arriving) return;
+  const auto crowd = std::max_element(arriving_from_.begin(), arriving_from_.end(),
+                                      [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto oldest = std::find_if(arriving_.begin(), arriving_.end(), [&](const auto& each) {
+    return arriving_from_.at(each.second.arrival.peer().address) == crowd->second;
+  });
+  const End peer = oldest->second.arrival.peer();
+  turnAway(peer, {Code::kResourceExhausted, "there are " + std::to_string(arriving_.size()) +
+                                                " that say nothing, and it is the oldest of its address"});
+  endArrival(oldest->first);
+}
+
+void NetworkDoor::look(std::uint64_t number) {
+  Arrival& arrival = arriving_.at(number).arrival;
   const Result<std::optional<End>> client = arrival.look();
   if (client.ok() && !client.value()) return;
   const End peer = arrival.peer();
-  sys::Fd connection = endArrival(socket);
+  sys::Fd connection = endArrival(number);
   if (client.ok()) handOver(std::move(connection), peer, *client.value());
 }
 
-sys::Fd NetworkDoor::endArrival(int socket) {
-  const auto arriving = arriving_.extract(socket);
+sys::Fd NetworkDoor::endArrival(std::uint64_t number) {
+  auto arriving = arriving_.extract(number);
+  const auto from = arriving_from_.find(arriving.mapped().arrival.peer().address);
+  if (--from->second == 0) arriving_from_.erase(from);
   loop_.cancel(arriving.mapped().deadline);
-  loop_.unwatch(socket);
+  loop_.unwatch(arriving.mapped().connection.get());
   return std::move(arriving.mapped().connection);
 }
 
 void NetworkDoor::handOver(sys::Fd socket, const End& peer, const End& client) {
-  if (client != peer) {
-    const Status admitted = settings_.connections->isPassedOn(peer, client, loop_.now());
-    if (!admitted.ok()) return turnAway(client, admitted);
-  }
+  const Status admitted = settings_.connections->admit(socket.get(), peer, client, loop_.now());
+  if (!admitted.ok()) return turnAway(client, admitted);
   Acceptor::NewConnectionParameters connection;
   connection.listener_fd = listener_.socket.get();
   connection.fd = socket.release();

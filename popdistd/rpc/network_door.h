@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accepts the connections of the network for gRPC: gRPC's own listener stops for ever once the process has no
 // descriptor left, and takes whoever comes. Included by this folder only; on the loop's thread.
+//
+// Whose a connection is, its first bytes say: until then it counts for nobody's share, since the socket's
+// address may be that of a popdistd that passes on what comes from many. So newcomers are never turned away
+// for those that say nothing.
 #pragma once
 
 #include <grpcpp/server_builder.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
-#include <unordered_map>
+#include <string>
 
 #include "common/os/epoll_loop.h"
 #include "common/os/tcp.h"
@@ -23,6 +30,8 @@ struct DoorSettings {
   std::shared_ptr<Connections> connections;
   std::shared_ptr<HeaderCheck> headers;
   std::chrono::milliseconds arrival_timeout;  ///< for the first byte, or the whole header
+  /// Beyond it, the oldest arrival of the address with the most arrivals gives way.
+  std::size_t most_arriving;
 };
 
 class NetworkDoor {
@@ -54,9 +63,10 @@ class NetworkDoor {
   void acceptSome();
   void acceptLater(int error_number);
   void take(os::AcceptedConnection pending);
-  void look(int socket);
+  void limitArriving();
+  void look(std::uint64_t number);
   // Its socket, which is watched no longer.
-  sys::Fd endArrival(int socket);
+  sys::Fd endArrival(std::uint64_t number);
   void handOver(sys::Fd socket, const End& peer, const End& client);
   void turnAway(const End& client, const Status& why);
 
@@ -64,7 +74,9 @@ class NetworkDoor {
   const os::Listener listener_;
   const DoorSettings settings_;
   const std::unique_ptr<Acceptor> to_;
-  std::unordered_map<int, Arriving> arriving_;  ///< by descriptor
+  std::uint64_t taken_ = 0;
+  std::map<std::uint64_t, Arriving> arriving_;        ///< the oldest first
+  std::map<std::string, std::size_t> arriving_from_;  ///< by address
   std::optional<TimerId> pause_;
   wire::LimitedNotes turned_away_;
 };

@@ -6,6 +6,7 @@
 #include <grpcpp/grpcpp.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -38,6 +39,7 @@ constexpr int kMostStreamsOfAConnection = 256;
 constexpr std::size_t kMostBufferBytes = 256 * 1024 * 1024;
 constexpr int kMostThreads = 16;  // for reflection, which blocks one for each client
 constexpr std::size_t kMostLocalUsers = 256;
+constexpr std::size_t kMostArriving = 1024;
 constexpr std::chrono::milliseconds kStopWithin{1000};
 constexpr int kMostIdleMs = 300'000;  // a client without calls connects again when it has one
 
@@ -76,10 +78,10 @@ void countCalls(grpc::ServerBuilder& builder, const std::shared_ptr<RpcMeter>& m
   builder.experimental().SetInterceptorCreators(std::move(interceptors));
 }
 
-ConnectionLimits connectionLimits() {
+std::size_t mostDescriptors() {
   rlimit descriptors{};
   ::getrlimit(RLIMIT_NOFILE, &descriptors);
-  return limitsWithin(descriptors.rlim_cur);
+  return descriptors.rlim_cur;
 }
 
 using Services = std::vector<std::unique_ptr<grpc::Service>>;
@@ -134,7 +136,8 @@ Result<std::unique_ptr<RpcServer>> RpcServer::start(os::EpollLoop& loop, const S
                .identify = options.identify,
                .calls = std::make_shared<Calls>(loop, Calls::Limits{.write_timeout = options.write_timeout,
                                                                     .join_timeout = options.join_timeout})});
-  const auto connections = std::make_shared<Connections>(connectionLimits());
+  const std::size_t most_arriving = std::min(kMostArriving, mostDescriptors() / 8);
+  const auto connections = std::make_shared<Connections>(limitsWithin(mostDescriptors() - most_arriving));
   const auto callers = std::make_shared<CallersOf>(
       std::move(options.identify), std::move(options.is_still_good), options.tls.has_value(), connections);
   impl->services = userServices(impl->calls, served, callers);
@@ -156,7 +159,8 @@ Result<std::unique_ptr<RpcServer>> RpcServer::start(os::EpollLoop& loop, const S
   impl->door.emplace(loop, std::move(listener),
                      DoorSettings{.connections = connections,
                                   .headers = std::move(options.headers),
-                                  .arrival_timeout = options.arrival_timeout},
+                                  .arrival_timeout = options.arrival_timeout,
+                                  .most_arriving = most_arriving},
                      std::move(acceptor));
   return std::unique_ptr<RpcServer>(new RpcServer(std::move(impl)));
 }

@@ -46,6 +46,18 @@ class BehindAFollower : public SeveralDaemons {
     return " --cert " + path("tls/user-alice.pem") + " --key " + path("tls/user-alice-key.pem");
   }
 
+  /// As alice, by gRPC and the follower.
+  void submitFrom(const std::string& address) const {
+    std::string message = shell("true").SerializeAsString();
+    ASSERT_LT(message.size(), 256u);
+    message.insert(0, {'\0', '\0', '\0', '\0', static_cast<char>(message.size())});  // gRPC's frame
+    std::ofstream(path("submit")) << message;
+    curl(address, ports_[kFollower],
+         asAlice() +
+             " --http2 --output /dev/null --header 'Content-Type: application/grpc' --header 'TE: trailers'" +
+             " --data-binary @" + path("submit") + " --request-target /popdist.v1.Controller/Submit");
+  }
+
   static std::string outputOf(const std::string& command) {
     std::string output;
     FILE* const pipe = ::popen(command.c_str(), "r");
@@ -82,14 +94,7 @@ class BehindAFollower : public SeveralDaemons {
 };
 
 TEST_F(BehindAFollower, TheAuditLogNamesTheClientAndNotTheFollower) {
-  std::string message = shell("true").SerializeAsString();
-  ASSERT_LT(message.size(), 256u);
-  message.insert(0, {'\0', '\0', '\0', '\0', static_cast<char>(message.size())});  // gRPC's frame
-  std::ofstream(path("submit")) << message;
-  curl("127.0.0.2", ports_[kFollower],
-       asAlice() +
-           " --http2 --output /dev/null --header 'Content-Type: application/grpc' --header 'TE: trailers' " +
-           "--data-binary @" + path("submit") + " --request-target /popdist.v1.Controller/Submit");
+  submitFrom("127.0.0.2");
   EXPECT_EQ(callerOf("Submit"), "127.0.0.2");
   EXPECT_THAT(curl("127.0.0.3", http_ports_[kFollower],
                    asAlice() + " --header 'Content-Type: application/json' --data '{\"job\":{\"id\":1}}'" +
@@ -118,6 +123,14 @@ TEST_F(BehindAFollower, NobodyChoosesAnAddressByAHeaderOfItsOwn) {
   }
   EXPECT_THAT(logOf(name(kLeader)), HasSubstr("begins with a PROXY header is closed"));
   EXPECT_EQ(httpStatusOfAWrongToken("127.0.0.2", kFollower), " 401");
+}
+
+// An address has a share of 256 at the leader.
+TEST_F(BehindAFollower, WhoSaysNothingFromAFollowersMachineLocksNoClientOut) {
+  std::vector<sys::Fd> crowd;
+  while (crowd.size() < 260) crowd.push_back(connectTo(ports_[kLeader], "127.0.0.1"));
+  submitFrom("127.0.0.2");
+  EXPECT_EQ(callerOf("Submit"), "127.0.0.2");
 }
 
 // As many as it may have, and one more.

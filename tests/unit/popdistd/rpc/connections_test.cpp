@@ -18,8 +18,11 @@ namespace {
 class ConnectionsTest : public ::testing::Test {
  protected:
   Code admit(const std::string& address, int port, Clock::time_point now = {}) {
+    return admitFor({address, port}, {address, port}, now);
+  }
+  Code admitFor(const End& client, const End& end, Clock::time_point now = {}) {
     auto [mine, theirs] = std::move(sys::socketPair().value());
-    const Status status = connections.admit(mine.get(), {address, port}, now);
+    const Status status = connections.admit(mine.get(), end, client, now);
     if (status.ok()) open.push_back(std::move(mine));
     return status.code();
   }
@@ -65,18 +68,14 @@ TEST_F(ConnectionsTest, DescriptorsAreLeftForTheStoreAndUsersOfTheMachine) {
 // "10.0.0.9" passes on what comes from others.
 TEST_F(ConnectionsTest, ThoseThatArePassedOnAreTheirClients) {
   const End client{"10.0.0.1", 5000};
-  for (int port = 0; port < 12; ++port) {
-    EXPECT_EQ(admit("10.0.0.9", port), Code::kOk);
-    EXPECT_TRUE(connections.isPassedOn({"10.0.0.9", port}, client, {}).ok());
-  }
+  for (int port = 0; port < 12; ++port) EXPECT_EQ(admitFor(client, {"10.0.0.9", port}), Code::kOk);
   EXPECT_EQ(connections.clientAt({"10.0.0.9", 3}), client);
   EXPECT_EQ(connections.clientAt({"10.0.0.9", 99}), (End{"10.0.0.9", 99}));
 
-  EXPECT_EQ(admit("10.0.0.9", 12), Code::kOk);
-  EXPECT_EQ(connections.isPassedOn({"10.0.0.9", 12}, client, {}).code(), Code::kResourceExhausted);
+  EXPECT_EQ(admitFor(client, {"10.0.0.9", 12}), Code::kResourceExhausted);
+  EXPECT_EQ(admitFor({"10.0.0.2", 5000}, {"10.0.0.9", 12}), Code::kOk);
   connections.isKnown({"10.0.0.9", 3});
-  EXPECT_EQ(admit("10.0.0.9", 13), Code::kOk);
-  EXPECT_TRUE(connections.isPassedOn({"10.0.0.9", 13}, client, {}).ok());
+  EXPECT_EQ(admitFor(client, {"10.0.0.9", 13}), Code::kOk);
   EXPECT_EQ(admit("10.0.0.1", 1), Code::kResourceExhausted) << "with or without a popdistd between";
 
   open.clear();
@@ -87,10 +86,12 @@ class DoorTest : public RpcTest {
  protected:
   static constexpr const char* kKey = "the key of this lead";
 
-  sys::Fd connection() const {
+  sys::Fd connection(in_addr_t from = INADDR_LOOPBACK) const {
     sys::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in to{};
     to.sin_family = AF_INET;
+    to.sin_addr.s_addr = htonl(from);
+    EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
     to.sin_port = htons(static_cast<in_port_t>(server->port()));
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     EXPECT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
@@ -113,6 +114,17 @@ class DoorTest : public RpcTest {
     caller_address.clear();
     about(*stub);
     return caller_address;
+  }
+  std::vector<sys::Fd> crowdOf(int count) const {
+    std::vector<sys::Fd> crowd;
+    while (count-- > 0) crowd.push_back(connection());
+    return crowd;
+  }
+  /// How many of them are closed, once one is.
+  static int closedOf(const std::vector<sys::Fd>& crowd) {
+    std::vector<pollfd> ends;
+    for (const sys::Fd& each : crowd) ends.push_back({each.get(), POLLRDHUP, 0});
+    return ::poll(ends.data(), ends.size(), 10'000);
   }
   bool isClosed(const sys::Fd& socket) {
     char byte = 0;
@@ -150,10 +162,9 @@ TEST_F(DoorTest, TurnsAwayWhoComesOverAndOverWithoutSayingWho) {
   serveWithTls();
   const auto alice = controller(userPair("alice"));
   EXPECT_TRUE(about(*alice));
-  std::vector<sys::Fd> crowd;
-  for (int i = 0; i < 256; ++i) crowd.push_back(connection());
-  char byte = 0;
-  EXPECT_EQ(::recv(connection().get(), &byte, 1, 0), 0) << "closed";
+  std::vector<sys::Fd> crowd = crowdOf(257);
+  for (const sys::Fd& each : crowd) EXPECT_TRUE(sys::writeAll(each.get(), "\x16").ok());  // as TLS begins
+  EXPECT_EQ(closedOf(crowd), 1) << "one too many";
   EXPECT_TRUE(about(*alice)) << "who is known stays";
   crowd.clear();
   EXPECT_TRUE(about(*controller(userPair("bob"))));
@@ -202,16 +213,38 @@ TEST_F(DoorTest, SharesAreOfTheClientsBehindOneThatPassesThemOn) {
   headers = std::make_shared<HeaderCheck>(kKey);
   serve();
   HeaderWriter writer(kKey, 1);
-  std::vector<sys::Fd> crowd;
-  std::vector<pollfd> ends;
-  for (int i = 0; i < 257; ++i) {
-    crowd.push_back(connection());
-    EXPECT_TRUE(sys::writeAll(crowd.back().get(), writer.next({"10.1.2.3", 5000})).ok());
-    ends.push_back({crowd.back().get(), POLLRDHUP, 0});
-  }
-  EXPECT_EQ(::poll(ends.data(), ends.size(), 10'000), 1) << "one too many is closed";
+  const std::vector<sys::Fd> crowd = crowdOf(257);
+  for (const sys::Fd& each : crowd)
+    EXPECT_TRUE(sys::writeAll(each.get(), writer.next({"10.1.2.3", 5000})).ok());
+  EXPECT_EQ(closedOf(crowd), 1) << "one too many";
   EXPECT_EQ(addressOfACallAfter(writer.next({"10.1.2.4", 5000})), "10.1.2.4");
   EXPECT_TRUE(about(*controller())) << "who comes from the popdistd's machine itself";
+}
+
+TEST_F(DoorTest, ThoseThatSayNothingLockNobodyOut) {
+  headers = std::make_shared<HeaderCheck>(kKey);
+  serve();
+  const std::vector<sys::Fd> crowd = crowdOf(260);
+  EXPECT_EQ(addressOfACallAfter(HeaderWriter(kKey, 1).next({"10.1.2.3", 5000})), "10.1.2.3");
+  EXPECT_TRUE(about(*controller()));
+}
+
+TEST_F(DoorTest, TheOldestOfTheLargestCrowdThatSaysNothingGivesWay) {
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const rlimit low{800, usual.rlim_max};  // of which an eighth may be silent
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  serve();
+  const sys::Fd other = connection(INADDR_LOOPBACK + 1);
+  std::vector<sys::Fd> crowd = crowdOf(100);
+  EXPECT_TRUE(isClosed(crowd[0]));
+  EXPECT_TRUE(about(*controller()));
+  EXPECT_TRUE(isClosed(crowd[1]));
+  crowd.erase(crowd.begin(), crowd.begin() + 2);
+  char byte = 0;
+  for (const int stays : {other.get(), crowd.front().get(), crowd.back().get()})
+    EXPECT_EQ(::recv(stays, &byte, 1, MSG_DONTWAIT), -1) << "nobody has closed it";
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
 }
 
 }  // namespace
