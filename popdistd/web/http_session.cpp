@@ -19,6 +19,12 @@ namespace {
 
 constexpr std::size_t kReadBytes = 16 * 1024;
 
+// As the header of one that is passed on has it, so that a client is the same by both ways.
+std::string numeric(const asio::ip::address& address) {
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.to_string();
+  return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
+}
+
 }  // namespace
 
 // The exchange's way back: it outlives the session, and the web thread too.
@@ -69,7 +75,7 @@ void Session::start() {
   socket().set_option(tcp::no_delay(true), error);
   socket().native_non_blocking(true, error);
   arrival_.emplace(web_->options.headers, socket().native_handle(),
-                   End{peer.address().to_string(), peer.port()});
+                   End{numeric(peer.address()), peer.port()});
   timer_.expires_after(web_->options.head_timeout);
   timer_.async_wait([weak = weak_from_this()](Error cancelled) {
     const auto self = weak.lock();

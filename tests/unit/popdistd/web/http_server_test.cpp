@@ -227,6 +227,12 @@ TEST_F(PassedOnTest, WrongTokensCountForTheClientAndNotForWhoPassesThemOn) {
   EXPECT_THAT(askWithAWrongToken(""), StartsWith("HTTP/1.1 401"));
 }
 
+TEST_F(PassedOnTest, AClientOfIPv4IsTheSameByBothWays) {
+  serve({.address = "::", .headers = headers});
+  for (int i = 0; i < 20; ++i) EXPECT_THAT(askWithAWrongToken(""), StartsWith("HTTP/1.1 401"));
+  EXPECT_THAT(askWithAWrongToken(writer.next({"127.0.0.1", 1})), StartsWith("HTTP/1.1 429"));
+}
+
 TEST_F(PassedOnTest, NobodyChoosesAnAddress) {
   serve({.headers = headers});
   const std::string used = writer.next({"10.1.2.3", 1});

@@ -84,7 +84,7 @@ class WebTest : public ::testing::Test {
   }
 
   void serve(HttpOptions options = {}) {
-    options.address = "127.0.0.1";
+    if (options.address.empty()) options.address = "127.0.0.1";
     options.identify = [this](const Peer& peer, const Credentials& said) {
       return accounts.identify(peer, said);
     };
