@@ -22,7 +22,7 @@ Result<End> HeaderCheck::checked(std::string_view header) {
   if (key_.empty())
     return Status(Code::kPermissionDenied, "no other popdistd passes connections on to this one");
   POP_ASSIGN_OR_RETURN(const ClientHeader sealed, decodeClientHeader(header, key_));
-  if (!isFirstOf(sealed)) return Status(Code::kPermissionDenied, "it has opened a connection before");
+  if (!isFirstOf(sealed)) return Status(Code::kPermissionDenied, "it comes too late, or is used");
   return sealed.client;
 }
 
