@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/pods/access.h"
 
+#include <utility>
+
 #include "common/base/text.h"
 #include "popdistd/vipu/partition_plan.h"
 
@@ -26,10 +28,10 @@ bool PodAccess::mayUse(const Caller& caller, const vipu::Allocation& allocation)
   return isAdmin(caller) || vipu::mayUse(caller.user, allocation);
 }
 
-std::function<bool(const Caller&)> PodAccess::usersOf(const vipu::Allocation& allocation) {
-  vipu::Allocation users;
-  users.users = allocation.users;
-  return [users](const Caller& caller) { return mayUse(caller, users); };
+std::function<bool(const Caller&)> PodAccess::anyOf(std::set<std::string> users) {
+  return [users = std::move(users)](const Caller& caller) {
+    return isAdmin(caller) || users.empty() || users.contains(caller.user);
+  };
 }
 
 Result<const vipu::Partition*> PodAccess::partitionFor(const Caller& caller, const std::string& id,

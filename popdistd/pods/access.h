@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 
 #include "common/base/status.h"
@@ -28,8 +29,8 @@ class PodAccess {
   static std::string inTable(const Caller& caller) { return isAdmin(caller) ? "" : caller.user; }
 
   static bool mayUse(const Caller& caller, const vipu::Allocation& allocation);
-  /// Who may use it now, for when it has changed or is gone.
-  static std::function<bool(const Caller&)> usersOf(const vipu::Allocation& allocation);
+  /// The caller is one of them, or an admin. None: everybody is.
+  static std::function<bool(const Caller&)> anyOf(std::set<std::string> users);
   /// The partition of this id, if the caller may use it; else kNotFound: nothing
   /// is told of partitions of others.
   static Result<const vipu::Partition*> partitionFor(const Caller& caller, const std::string& id,

@@ -34,6 +34,7 @@ vipu::Time Partitions::now() const {
 }
 
 void Partitions::inventoryChanged() {
+  for (const auto& [id, partition] : table_->partitions()) addUsers(partition);
   inventory_revision_ = parts_.revisions.changed(InventoryId{}, inventory_revision_);
   changed();
 }
@@ -42,6 +43,7 @@ Status Partitions::load(std::unique_ptr<vipu::PartitionTable> table) {
   cancelTimers();
   fresh_for_.clear();
   revisions_.clear();
+  users_.clear();
   inventory_revision_ = 0;
   table_ = std::move(table);
   POP_ASSIGN_OR_RETURN(const std::vector<StoredPartition> stored, parts_.store.partitions());
@@ -51,8 +53,10 @@ Status Partitions::load(std::unique_ptr<vipu::PartitionTable> table) {
     partitions.push_back(std::move(partition));
   }
   POP_RETURN_IF_ERROR(table_->restore(partitions));
-  for (const vipu::Partition& each : partitions)
+  for (const vipu::Partition& each : partitions) {
+    addUsers(each);
     revisions_[each.id] = parts_.revisions.changed(PartitionId{each.id}, 0);
+  }
   return {};
 }
 
@@ -154,13 +158,21 @@ void Partitions::noteChange(const Net& net) {
   const bool is_used = !net.after || !net.after->job.empty() || (net.before && !net.before->job.empty());
   if (is_used) fresh_for_.erase(net.id);
   if (net.after) {
+    addUsers(*net.after);
     std::uint64_t& revision = revisions_[net.id];
     revision = parts_.revisions.changed(PartitionId{net.id}, revision);
     if (!isConfigured(*net.after)) watch(net.id);
   } else if (const auto gone = revisions_.extract(net.id)) {
-    const vipu::Allocation* const of = table_->inventory().allocation(net.before->spec.allocation);
-    parts_.revisions.removed(PartitionId{net.id}, gone.mapped(), PodAccess::usersOf(*of));
+    const auto users = users_.extract(net.id);
+    parts_.revisions.removed(PartitionId{net.id}, gone.mapped(), PodAccess::anyOf(users.mapped()));
   }
+}
+
+void Partitions::addUsers(const vipu::Partition& partition) {
+  const std::vector<std::string>& now = table_->inventory().allocation(partition.spec.allocation)->users;
+  const auto [users, is_new] = users_.try_emplace(partition.id, now.begin(), now.end());
+  if (is_new || users->second.empty()) return;
+  now.empty() ? users->second.clear() : users->second.insert(now.begin(), now.end());
 }
 
 void Partitions::watch(const std::string& id) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -92,6 +93,7 @@ class Partitions {
   Status put(const std::optional<vipu::Partition>& before, const vipu::Partition& after);
   void writeBack(const Net& net);
   void noteChange(const Net& net);
+  void addUsers(const vipu::Partition& partition);
   void watch(const std::string& id);
   void configured(const std::string& id);
   void count(const vipu::Change& change);
@@ -103,6 +105,9 @@ class Partitions {
   std::map<std::string, TimerId> timers_;  ///< of partitions that are being configured
   std::map<std::string, std::string> fresh_for_;
   std::map<std::string, std::uint64_t> revisions_;
+  /// Users who may use each partition, or might at some time since it is known: watchers may have been shown
+  /// it then. None: everybody.
+  std::map<std::string, std::set<std::string>> users_;
   std::uint64_t inventory_revision_ = 0;  ///< 0: it has not changed
   PartitionMeters meters_;
   Clock::time_point counted_at_;

@@ -75,5 +75,23 @@ TEST_F(PodWatchTest, WatchersHearOfTheEndOfPartitionsThatTheyMayUseOnly) {
   }
 }
 
+TEST_F(PodWatchTest, WatchersHearOfTheEndOfPartitionsThatTheyMightUseOnce) {
+  ASSERT_EQ(allow("alice"), Code::kOk);
+  const auto source = std::move(core_->watch(callerOf("alice"), {}, [] {}).value());
+  const auto heard = [&source] {
+    std::string removed;
+    while (const std::optional<ShownChange> change = source->next())
+      removed += (*change)->partition_removed();
+    return removed;
+  };
+  create("p0", 4);
+  EXPECT_EQ(heard(), "");
+  ASSERT_EQ(allowOnly("bob"), Code::kOk);
+  ASSERT_EQ(create("later", 4, "bob").code(), Code::kOk);
+  remove("p0", false, "bob");
+  remove("later", false, "bob");
+  EXPECT_EQ(heard(), "p0");
+}
+
 }  // namespace
 }  // namespace pop::popdistd::testing

@@ -81,12 +81,7 @@ class PodsTest : public ClusterTest {
     }
     return std::nullopt;
   }
-  v1::Capacity capacity() {
-    return call(pods(), &PodsApi::listAllocations, "root", v1::ListAllocationsRequest())
-        .value()
-        .allocations(0)
-        .capacity();
-  }
+  v1::Capacity capacity() { return theAllocation().capacity(); }
 
   /// A job whose instances have eight IPUs each, in a partition of this name.
   static v1::SubmitRequest inPartition(const std::string& name, int instances = 2) {
@@ -98,12 +93,16 @@ class PodsTest : public ClusterTest {
 
   /// From now on the allocation is for this user, and those who were named before.
   Code allow(const std::string& user) {
-    v1::CreateAllocationRequest request;
-    *request.mutable_allocation() =
-        call(pods(), &PodsApi::listAllocations, "root", v1::ListAllocationsRequest()).value().allocations(0);
-    request.mutable_allocation()->add_users(user);
-    request.set_replace(true);
-    return call(pods(), &PodsApi::createAllocation, "root", request).code();
+    v1::AllocationInfo allocation = theAllocation();
+    allocation.add_users(user);
+    return replace(std::move(allocation));
+  }
+  /// From now on it is for this user, and no longer for others.
+  Code allowOnly(const std::string& user) {
+    v1::AllocationInfo allocation = theAllocation();
+    allocation.clear_users();
+    allocation.add_users(user);
+    return replace(std::move(allocation));
   }
 
   std::unique_ptr<Source<v1::HoldReply>> hold(const std::string& id, const std::string& token,
@@ -118,6 +117,18 @@ class PodsTest : public ClusterTest {
     if (held.ok()) return std::move(held.value());
     if (why != nullptr) *why = held.status();
     return nullptr;
+  }
+
+  v1::AllocationInfo theAllocation() {
+    return call(pods(), &PodsApi::listAllocations, "root", v1::ListAllocationsRequest())
+        .value()
+        .allocations(0);
+  }
+  Code replace(v1::AllocationInfo allocation) {
+    v1::CreateAllocationRequest request;
+    *request.mutable_allocation() = std::move(allocation);
+    request.set_replace(true);
+    return call(pods(), &PodsApi::createAllocation, "root", request).code();
   }
 
   // ---- the store, by a connection of its own
