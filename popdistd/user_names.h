@@ -21,7 +21,9 @@ namespace pop::popdistd {
 /// On the loop's thread.
 class UserNames {
  public:
-  static constexpr std::size_t kMostOfAUser = 64;
+  /// As many as a user may have open by the local socket: a burst that all can be served waits, none is
+  /// refused.
+  static constexpr std::size_t kMostOfAUser = 256;
   static constexpr std::size_t kMostUsers = 256;
 
   using Lookup = std::function<std::optional<std::string>(uid_t user)>;

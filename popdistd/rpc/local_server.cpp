@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <string>
 
 namespace pop::popdistd {
 
@@ -14,7 +15,8 @@ Status LocalServer::add(sys::Fd connection) {
   if (::fstat(connection.get(), &status) != 0) return errnoStatus("looking at a connection", errno);
   if (connections_.size() >= kMostConnections) forgetClosed();
   if (connections_.size() >= kMostConnections)
-    return {Code::kResourceExhausted, "it has 64 connections by the local socket, which is the most"};
+    return {Code::kResourceExhausted, "it has " + std::to_string(kMostConnections) +
+                                          " connections by the local socket, which is the most"};
   connections_.emplace_back(connection.get(), status.st_ino);
   grpc::AddInsecureChannelFromFd(server_.get(), connection.release());
   return {};

@@ -19,7 +19,7 @@ namespace pop::popdistd {
 
 class LocalServer {
  public:
-  static constexpr std::size_t kMostConnections = 64;
+  static constexpr std::size_t kMostConnections = 256;
 
   LocalServer(std::vector<std::unique_ptr<grpc::Service>> services, std::unique_ptr<grpc::Server> server)
       : services_(std::move(services)), server_(std::move(server)) {}

@@ -20,6 +20,7 @@ namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::SizeIs;
 
 constexpr uid_t kSlow = 70001;
 
@@ -41,8 +42,20 @@ class UserNamesTest : public ::testing::Test {
   UserNames::Found toHeard() {
     return [this](const std::optional<std::string>& name) { heard_.push_back(name.value_or("-")); };
   }
+  /// A local socket for this process, the name of whose user takes long.
+  std::unique_ptr<LocalSocket> listen() {
+    auto socket = std::move(LocalSocket::listen(loop_, path_, lookup(::geteuid())).value());
+    socket->accept([this](const sys::Fd& connection, const std::string& user) {
+      EXPECT_TRUE(connection.valid());
+      heard_.push_back(user);
+      return Status();
+    });
+    return socket;
+  }
 
   os::EpollLoop loop_;
+  const testing::TempDir directory_;
+  const std::string path_ = directory_ / "socket";
   std::vector<std::string> heard_;
   const std::shared_ptr<std::atomic<int>> lookups_ = std::make_shared<std::atomic<int>>(0);
 
@@ -84,23 +97,27 @@ TEST_F(UserNamesTest, ThatComeTooLateReachNobody) {
 }
 
 TEST_F(UserNamesTest, OfTheLocalSocketsUsersDoNotHoldUpTheLoop) {
-  const testing::TempDir directory;
-  const std::string path = directory / "socket";
-  auto socket = LocalSocket::listen(loop_, path, lookup(::geteuid()));
-  ASSERT_TRUE(socket.ok()) << socket.status().message();
-  (*socket)->accept([this](const sys::Fd& connection, const std::string& user) {
-    EXPECT_TRUE(connection.valid());
-    heard_.push_back(user);
-    return Status();
-  });
-  const auto one = sys::connectPath(path);
-  const auto other = sys::connectPath(path);
+  const auto socket = listen();
+  const auto one = sys::connectPath(path_);
+  const auto other = sys::connectPath(path_);
   ASSERT_TRUE(one.ok() && other.ok());
   testing::runUntil(loop_, [this] { return *lookups_ == 1; });
   EXPECT_THAT(heard_, ElementsAre());
   answer();
   testing::runUntil(loop_, [this] { return heard_.size() == 2; });
   EXPECT_THAT(heard_, Each("u" + std::to_string(::geteuid())));
+}
+
+// More than the socket accepts in one turn of the loop.
+TEST_F(UserNamesTest, OfManyConnectionsAtOnceAreFoundForAll) {
+  const auto socket = listen();
+  std::vector<sys::Fd> clients;
+  for (int i = 0; i < 200; ++i) clients.push_back(std::move(sys::connectPath(path_).value()));
+  testing::runUntil(loop_, [this] { return *lookups_ == 1; });
+  testing::runIdle(loop_);  // all are accepted, and wait
+  answer();
+  testing::runUntil(loop_, [this] { return heard_.size() >= 200; });
+  EXPECT_THAT(heard_, SizeIs(200));
 }
 
 }  // namespace

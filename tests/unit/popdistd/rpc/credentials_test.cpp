@@ -157,7 +157,7 @@ TEST_F(CredentialsTest, HostsDoNotJoinByTheLocalSocket) {
 TEST_F(CredentialsTest, AUserHasABoundedNumberOfConnections) {
   serve();
   std::vector<std::shared_ptr<grpc::Channel>> open;
-  for (int i = 0; i < 64; ++i) open.push_back(local("alice"));
+  for (int i = 0; i < 256; ++i) open.push_back(local("alice"));
   auto [mine, theirs] = std::move(sys::socketPair().value());
   const auto added = loop.run([&, served = std::make_shared<sys::Fd>(std::move(theirs))] {
     return server->addLocal(std::move(*served), "alice");
