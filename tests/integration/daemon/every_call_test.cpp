@@ -97,16 +97,15 @@ class EveryCall : public Attackers {
     return request;
   }
 
-  // Wrong tokens are slowed down by their address, but for the first 20. Behind a popdistd that follows, all
-  // clients have its own.
-  std::string addressFor(const Attacker& attacker, std::size_t member) {
+  // Wrong tokens are slowed down by their address, but for the first 20.
+  std::string addressFor(const Attacker& attacker) {
     constexpr int kOfEach = 15;
-    if (attacker.known != Known::kByWrongSecret || member != 0) return "127.0.0.1";
+    if (attacker.known != Known::kByWrongSecret) return "127.0.0.1";
     return "127.0.0." + std::to_string(2 + num_wrong_++ / kOfEach);
   }
 
   grpc::GenericStub& stubOf(const Attacker& attacker, std::size_t member) {
-    const std::string address = addressFor(attacker, member);
+    const std::string address = addressFor(attacker);
     if (stub_ != nullptr && address == stub_address_) return *stub_;
     stub_address_ = address;
     if (address != "127.0.0.1") relay_.emplace(ports_[member], address);
@@ -127,7 +126,7 @@ class EveryCall : public Attackers {
       EXPECT_TRUE(google::protobuf::util::MessageToJsonString(*requestOf(attempt, job), &request.body).ok());
     }
     request.options = curlOptions(attacker);
-    request.options.push_back("ipv4\ninterface = \"" + addressFor(attacker, member) + '"');
+    request.options.push_back("ipv4\ninterface = \"" + addressFor(attacker) + '"');
     request.headers = curlHeaders(attacker);
     request.limit_s = at == "/v1/watch" ? 1 : 10;
     return request;
@@ -147,8 +146,7 @@ class EveryCall : public Attackers {
            AlicesThings::areHiddenBy(attempt.call->full_name());
   }
 
-  static bool isRight(const Attacker& attacker, const Attempt& attempt, std::size_t member,
-                      grpc::StatusCode code) {
+  static bool isRight(const Attacker& attacker, const Attempt& attempt, grpc::StatusCode code) {
     switch (attacker.known) {
       case Known::kNotByTls:
         return code == grpc::StatusCode::UNAVAILABLE;
@@ -157,8 +155,7 @@ class EveryCall : public Attackers {
       case Known::kAsNobody:
         return code == grpc::StatusCode::UNAUTHENTICATED;
       case Known::kByWrongSecret:
-        return code == grpc::StatusCode::UNAUTHENTICATED ||
-               (member != 0 && code == grpc::StatusCode::RESOURCE_EXHAUSTED);
+        return code == grpc::StatusCode::UNAUTHENTICATED;
       default:
         break;
     }
@@ -171,9 +168,9 @@ class EveryCall : public Attackers {
     return std::find(kAnswers.begin(), kAnswers.end(), code) != kAnswers.end();
   }
 
-  static bool isRightHttp(const Attacker& attacker, const Attempt& attempt, std::size_t member, int code) {
+  static bool isRightHttp(const Attacker& attacker, const Attempt& attempt, int code) {
     if (attacker.known == Known::kNotByTls) return code == 0;
-    if (attacker.known == Known::kByWrongSecret) return code == 401 || (member != 0 && code == 429);
+    if (attacker.known == Known::kByWrongSecret) return code == 401;
     if (attacker.known == Known::kAsNobody || attacker.known == Known::kAsHost) return code == 401;
     if (!isAllowed(attacker, attempt)) return code == 403;
     if (isHidden(attacker, attempt)) return code == 403 || code == 404;
@@ -192,7 +189,7 @@ class EveryCall : public Attackers {
       const std::string method = '/' + each.call->service()->full_name() + '/' + each.call->name();
       const std::string request = requestOf(each, jobFor(each))->SerializeAsString();
       const grpc::Status status = call(stubOf(attacker, member), attacker, method, request);
-      EXPECT_TRUE(isRight(attacker, each, member, status.error_code()))
+      EXPECT_TRUE(isRight(attacker, each, status.error_code()))
           << said(attacker, each) << ": " << status.error_code() << ' ' << status.error_message();
       ++num_attempts_;
     }
@@ -215,7 +212,7 @@ class EveryCall : public Attackers {
     }
     const std::vector<int> codes = codesOf(requests, path("curl"));
     for (std::size_t i = 0; i < codes.size(); ++i)
-      EXPECT_TRUE(isRightHttp(attacker, *tried[i], member, codes[i]))
+      EXPECT_TRUE(isRightHttp(attacker, *tried[i], codes[i]))
           << said(attacker, *tried[i]) << ": " << requests[i].method << ' ' << requests[i].url << ": "
           << codes[i];
     num_attempts_ += codes.size();

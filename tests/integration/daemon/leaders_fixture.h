@@ -23,20 +23,21 @@ class SeveralDaemons : public DaemonTest {
   /// popdistd number `member`; it follows if another leads.
   void startMember(std::size_t member) {
     const std::string number = std::to_string(member);
-    const std::size_t before = timesItSaidWhoLeads(member);
+    const std::size_t before = timesItBeganToServe(member);
     startProgram(name(member), popdistd() + " --listen " + place(ports_[member]) + " --http " +
                                    place(http_ports_[member]) + " --state " + path("state" + number));
-    ASSERT_TRUE(waitUntil([&] { return timesItSaidWhoLeads(member) > before; }, kTimeout))
+    ASSERT_TRUE(waitUntil([&] { return timesItBeganToServe(member) > before; }, kTimeout))
         << logOf(name(member));
   }
   std::string popdistd(const std::string& etcd_tls = "etcd-tls") const {
     return POP_BIN_DIR "/popdistd --etcd " + etcd_->address() + " --etcd-tls " + path(etcd_tls) + " --tls " +
            path("tls") + " --advertise localhost --admin root";
   }
-  std::size_t timesItSaidWhoLeads(std::size_t member) const {
+  std::size_t timesItBeganToServe(std::size_t member) const {
     const std::string log = logOf(name(member));
     std::size_t times = 0;
-    for (std::size_t at = 0; (at = log.find(" leads", at)) != std::string::npos; ++at) ++times;
+    for (const std::string line : {"popdistd follows: ", "popdistd listens at "})  // to lead comes before
+      for (std::size_t at = 0; (at = log.find(line, at)) != std::string::npos; ++at) ++times;
     return times;
   }
   static std::string name(std::size_t member) { return "popdistd" + std::to_string(member); }
