@@ -13,6 +13,7 @@
 #include "common/wire/agent_codec.h"
 #include "tests/integration/service/service_fixture.h"
 #include "tests/testing/run_until.h"
+#include "tests/testing/tracer.h"
 
 namespace pop::testing {
 namespace {
@@ -281,10 +282,13 @@ TEST_F(ServiceWire, BuildsNoLongReportOfAnAgent) {
 }
 
 TEST_F(ServiceWire, KeepsLittleForAnAgentThatDoesNotRead) {
-  serve(0);
+  serve(0, "--spares 0");
   const std::unique_ptr<Client> job = start("job1");
   ASSERT_TRUE(job->welcome);
-  ASSERT_EQ(hosts.run(0, "kill -STOP " + std::to_string(job->welcome->pid())).exit_code, 0);
+  const pid_t agent = agentOn(0);
+  Tracer tracer(agent);  // or else the service lets it go on after a second
+  ASSERT_TRUE(tracer.holds());
+  ASSERT_EQ(::kill(agent, SIGSTOP), 0);
   wire::v1::Command command;
   command.set_input(std::string(1 << 20, 'x'));
   for (int i = 0; i < 100; ++i) job->call->send(command);
@@ -292,6 +296,7 @@ TEST_F(ServiceWire, KeepsLittleForAnAgentThatDoesNotRead) {
   EXPECT_EQ(job->ended->code(), Code::kResourceExhausted);
   EXPECT_THAT(job->ended->message(),
               HasSubstr("the popdist-agent there: more than 64 MiB are waiting to be sent"));
+  tracer.letGo();
   EXPECT_EQ(leftOfJobs(), "");
 }
 
