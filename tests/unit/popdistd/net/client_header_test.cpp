@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/popdistd/net/samples.h"
+
 namespace pop::popdistd {
 namespace {
-
-const std::string kKey(32, 'k');
 
 ClientHeader headerOf(const std::string& address) {
   return {.client = {address, 50123}, .passer = 0xfedcba9876543210, .number = 7};

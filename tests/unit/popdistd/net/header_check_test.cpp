@@ -5,12 +5,11 @@
 #include <gtest/gtest.h>
 
 #include "popdistd/net/header_writer.h"
+#include "tests/unit/popdistd/net/samples.h"
 
 namespace pop::popdistd {
 namespace {
 
-const std::string kKey(32, 'k');
-const End kClient{"10.1.2.3", 50123};
 const End kFollower{"10.0.0.9", 40000};
 
 TEST(HeaderCheck, BelievesEachHeaderOnce) {
