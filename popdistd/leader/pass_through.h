@@ -24,13 +24,13 @@ struct PassThroughTarget {
   std::shared_ptr<HeaderWriter> headers;  ///< null: clients are not named there
 };
 
-/// Who they are, the leader finds out, and turns crowds of strangers away: these limits only keep one address
+/// The leader finds out who they are, and turns unknown crowds away: these limits only keep one address
 /// from taking all.
 inline constexpr ConnectionLimits kPassedOnLimits{.most_unknown = 8'192, .most_unknown_of_one = 1'024};
 
 struct PassThroughSettings {
   os::Place listen;
-  /// Where to, now; nothing: the connection is closed.
+  /// The target of a new connection; nothing: it is closed.
   std::function<std::optional<PassThroughTarget>()> target;
   std::optional<os::Place> otherwise;  ///< where to when nothing answers there
   ConnectionLimits limits = kPassedOnLimits;

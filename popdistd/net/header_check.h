@@ -19,7 +19,7 @@ namespace pop::popdistd {
 /// From any thread: all doors of a popdistd have one, so that no header opens two connections.
 class HeaderCheck {
  public:
-  /// How far behind the newest of its passer a header may arrive.
+  /// A header may arrive as far behind the newest of its passer.
   static constexpr std::size_t kWindow = 1024;
 
   /// `key`: empty: nobody passes connections on to this popdistd, and every header is refused.

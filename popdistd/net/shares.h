@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many connections there may be, and how many of one address of whom nothing says who they are. Pure.
+// Bounds of connections: of all, and of those of one address whose callers are not known yet. Pure.
 #pragma once
 
 #include <cstddef>
