@@ -63,7 +63,7 @@ struct DaemonParts {
   Sessions sessions = {};                                      ///< of browsers
   std::function<void(int port)> listening = {};                ///< clients and hosts can connect to this port
   std::function<void(const Status& why)> stopping = {};        ///< all calls are about to end
-  /// Which connections of other popdistds' clients to believe.
+  /// Decides which headers of passed-on connections are believed.
   std::shared_ptr<HeaderCheck> headers = std::make_shared<HeaderCheck>();
 };
 

@@ -13,7 +13,7 @@
 
 namespace pop::popdistd {
 
-// What a look-up has that outlasts the loop.
+// The part of a look-up that outlasts the loop.
 struct UserNames::State {
   explicit State(Lookup lookup) : look_up(std::move(lookup)) {}
 

@@ -32,7 +32,7 @@ class UserNames {
 
   /// `loop` outlives the object.
   explicit UserNames(os::EpollLoop& loop, Lookup lookup = sys::accountName);
-  /// Who waits still is not called any more.
+  /// Callers that wait still are not called any more.
   ~UserNames();
   UserNames(const UserNames&) = delete;
   UserNames& operator=(const UserNames&) = delete;

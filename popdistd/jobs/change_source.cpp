@@ -59,7 +59,7 @@ std::optional<ShownChange> ChangeSource::show(std::uint64_t revision, const Revi
   return shown_.show(revision, sight, [&] { return make(revision, entry, sight); });
 }
 
-// That a thing is gone is told by its number or name alone.
+// A thing that is gone is told by its number or name alone.
 Sight ChangeSource::sightOf(const Revisions::Entry& entry) const {
   if (entry.is_removed)
     return !entry.may_hear || entry.may_hear(views_.watcher) ? Sight::kAll : Sight::kNothing;

@@ -18,7 +18,7 @@
 
 namespace pop::popdistd {
 
-/// How long a host may say nothing, and how much it may say that it has.
+/// Bounds of a host: the time that it may say nothing, and the slots that it is believed to have.
 struct HostRules {
   std::chrono::milliseconds heartbeat{5000};
   std::chrono::milliseconds silent{15000};

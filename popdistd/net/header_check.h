@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which headers of passed-on connections the leader believes: those with its key, each once.
+// The leader believes headers of passed-on connections that have its key, each once.
 #pragma once
 
 #include <cstdint>

@@ -30,8 +30,8 @@ Status Shares::room(const std::string& address) const {
   const int of_one = found == unknown_of_.end() ? 0 : found->second;
   if (of_one < limits_.always_of_one) return {};
   if (of_one >= limits_.most_unknown_of_one)
-    return tooMany(of_one, "from " + address + " of whom nothing says who they are");
-  if (unknown_ >= limits_.most_unknown) return tooMany(unknown_, "of whom nothing says who they are");
+    return tooMany(of_one, "from " + address + " whose callers are unknown");
+  if (unknown_ >= limits_.most_unknown) return tooMany(unknown_, "whose callers are unknown");
   return {};
 }
 

@@ -12,9 +12,9 @@ namespace pop::popdistd {
 
 struct ConnectionLimits {
   int most = 16'384;              ///< of all
-  int most_unknown = 1'024;       ///< of whom nothing says yet who they are
+  int most_unknown = 1'024;       ///< whose callers are not known yet
   int most_unknown_of_one = 256;  ///< of one address
-  /// Of one address, however many unknown ones others have: so nobody's crowd locks others out.
+  /// An address may always have so many, however many unknown ones others have: no crowd locks others out.
   int always_of_one = 8;
 };
 
@@ -29,7 +29,7 @@ class Shares {
 
   /// Ok: one more of `address` may come. kResourceExhausted: there are too many.
   Status room(const std::string& address) const;
-  /// Counts one, of whom nothing says who it is.
+  /// Counts one whose caller is unknown.
   void take(const std::string& address);
   /// One of `address` that was counted so is known.
   void becomesKnown(const std::string& address);

@@ -28,7 +28,7 @@ class Connections {
   Status admit(int socket, const End& end, const End& client, Clock::time_point now);
   /// Who made a call by it is known.
   void isKnown(const End& end);
-  /// Whose bytes come from `end`.
+  /// The client whose bytes come from `end`.
   End clientAt(const End& end);
 
  private:

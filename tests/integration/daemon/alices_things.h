@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What alice has at popdistd, what an admin has given her, and a host: objects that are not an attacker's.
+// Alice's things at popdistd, an admin's gifts to her, and a host: objects that are not an attacker's.
 #pragma once
 
 #include <google/protobuf/message.h>
@@ -16,6 +16,7 @@
 #include "proto/popdist/v1/host.grpc.pb.h"
 #include "proto/popdist/v1/pods.grpc.pb.h"
 #include "proto/virmgrpc/vipuuser.grpc.pb.h"
+#include "tests/integration/daemon/host_join.h"
 
 namespace pop::testing {
 
@@ -37,7 +38,7 @@ class AlicesThings {
   void make() {
     makeUser();
     makePod();
-    joinHost();
+    EXPECT_TRUE(joinsOnce(*hosts_, "h0"));
     names_ = {{"popdist.v1.HostRef.name", "h0"},
               {"popdist.v1.ClusterRef.id", "c"},
               {"popdist.v1.AgentRef.id", "m0"},
@@ -82,7 +83,7 @@ class AlicesThings {
     return is_named;
   }
 
-  /// Of these, who may not use them is not told that they are there.
+  /// Callers who may not use these are not told that they are there.
   static bool areHiddenBy(const std::string& method) {
     static const std::set<std::string> all{"popdist.v1.Pods.ListAgents",
                                            "popdist.v1.Pods.ListPartitions",
@@ -177,20 +178,6 @@ class AlicesThings {
     partition.mutable_requirements()->set_size(4);
     ask<virmgrpc::CreatePartitionReply>(*alices_vipu_, &virmgrpc::UserService::Stub::CreatePartition,
                                         partition, kThere);
-  }
-
-  // It speaks another protocol, so jobs wait.
-  void joinHost() {
-    grpc::ClientContext context;
-    context.set_wait_for_ready(true);
-    const auto stream = hosts_->Join(&context);
-    v1::HostReport report;
-    report.mutable_joins()->set_name("h0");
-    stream->Write(report);
-    v1::HostOrder welcome;
-    EXPECT_TRUE(stream->Read(&welcome));
-    context.TryCancel();
-    stream->Finish();
   }
 
   const std::unique_ptr<v1::Pods::Stub> pods_;

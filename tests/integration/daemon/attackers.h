@@ -116,7 +116,7 @@ class Attackers : public SeveralDaemons {
     return goes_on ? grpc::Status::OK : status;
   }
 
-  /// What the attacker shows to curl, which can have one of them at a time.
+  /// The attacker's proof for curl, which can have one at a time.
   std::vector<std::string> curlOptions(const Attacker& attacker) const {
     std::vector<std::string> options{"cacert = \"" + path("tls/ca.pem") + '"'};
     if (attacker.pair.key_pem.empty()) return options;
@@ -134,7 +134,7 @@ class Attackers : public SeveralDaemons {
     return "https://localhost:" + std::to_string(http_ports_[member]) + at;
   }
 
-  /// Who was refused by TLS was refused by a server that serves others.
+  /// A refusal by TLS is one of a server that serves others.
   void expectServes(std::size_t member) {
     const Attacker root{"root", Known::kAsUser, v1::ROLE_ADMIN, "root", userPair("root")};
     grpc::GenericStub stub(channelTo(server(member), root.pair));

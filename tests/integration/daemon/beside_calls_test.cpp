@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What popdistd answers beside the calls of its table: metrics, logins, health, reflection, and hosts that
+// Answers of popdistd beside the calls of its table: metrics, logins, health, reflection, and hosts that
 // join; by everybody who could try, at the popdistd that leads and at one that follows.
 #include "proto/popdist/v1/host.grpc.pb.h"
 #include "tests/integration/daemon/attackers.h"
 #include "tests/integration/daemon/curl_requests.h"
+#include "tests/integration/daemon/host_join.h"
 
 namespace pop::testing {
 namespace {
@@ -44,21 +45,6 @@ class BesideCalls : public Attackers {
                                            : grpc::StatusCode::OK);
   }
 
-  // Else its refusal as another host means nothing.
-  void expectJoins(const Attacker& host, std::size_t member) {
-    const auto stub = v1::Hosts::NewStub(channelTo(server(member), host.pair));
-    grpc::ClientContext context;
-    setDeadline(context);
-    const auto stream = stub->Join(&context);
-    v1::HostReport report;
-    report.mutable_joins()->set_name("h0");
-    stream->Write(report);
-    v1::HostOrder welcome;
-    EXPECT_TRUE(stream->Read(&welcome));
-    context.TryCancel();
-    stream->Finish();
-  }
-
   void attackByHttp(const Attacker& attacker, std::size_t member) {
     struct Try {
       std::string method;
@@ -92,7 +78,10 @@ class BesideCalls : public Attackers {
   void attackAll(std::size_t member) {
     for (const Attacker& each : attackers_) {
       attackByGrpc(each, member);
-      if (each.known == Known::kAsHost) expectJoins(each, member);
+      // Else its refusal as another host means nothing.
+      if (each.known == Known::kAsHost) {
+        EXPECT_TRUE(joinsOnce(*v1::Hosts::NewStub(channelTo(server(member), each.pair)), "h0"));
+      }
       if (each.known != Known::kByKey) attackByHttp(each, member);
       expectServes(member);
     }

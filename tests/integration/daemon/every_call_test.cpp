@@ -195,7 +195,7 @@ class EveryCall : public Attackers {
     }
   }
 
-  // What only reads is asked for with HEAD, too.
+  // Calls that only read are made with HEAD, too.
   void attackByHttp(const Attacker& attacker, const std::vector<Attempt>& attempts, std::size_t member) {
     std::vector<CurlRequest> requests;
     std::vector<const Attempt*> tried;

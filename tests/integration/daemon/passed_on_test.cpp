@@ -31,7 +31,7 @@ class BehindAFollower : public SeveralDaemons {
     startMember(kFollower);
   }
 
-  /// What the request to the port is answered, and the status.
+  /// The answer to the request at the port, and its status.
   std::string curl(const std::string& from, int port, const std::string& words) const {
     const std::string command = "curl --silent -4 --interface " + from + " --max-time 20 --cacert " +
                                 path("tls/ca.pem") + " --write-out ' %{http_code}' " + words +

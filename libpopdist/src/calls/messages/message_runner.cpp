@@ -11,11 +11,15 @@
 
 namespace popdist::calls {
 
-exec::Failure MessageRunner::run(exec::Call call, std::span<const Part> parts,
-                                 std::chrono::milliseconds timeout) {
+void MessageRunner::placeInGroup(exec::Call& call) const {
   call.sequence = calls_ - 1;
   call.members = members_.size();
   call.group = members_.number();
+}
+
+exec::Failure MessageRunner::run(exec::Call call, std::span<const Part> parts,
+                                 std::chrono::milliseconds timeout) {
+  placeInGroup(call);
   current_ = &call;
   std::vector<exec::RankWork> work;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -56,9 +60,7 @@ bool MessageRunner::tell(int instance, const exec::Header& note, bool dials) {
 }
 
 std::optional<exec::Failure> MessageRunner::overhear(exec::Call call) {
-  call.sequence = calls_ - 1;
-  call.members = members_.size();
-  call.group = members_.number();
+  placeInGroup(call);
   const plan::Plan nothing;
   const int rank = members_.localRanks().front();
   const exec::Waiting waiting{.names = members_.names(), .heard = heard_};

@@ -35,7 +35,7 @@ class MessageRunner {
 
   /// The next plans belong to the next call.
   void nextCall() { ++calls_; }
-  /// Runs one plan for each local rank. Fills in `call.sequence` and `call.members`.
+  /// Runs one plan for each local rank. Fills in the call's sequence, members and group.
   exec::Failure run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout);
   std::uint64_t callsBegun() const { return calls_; }
   /// As CallPath's.
@@ -56,6 +56,8 @@ class MessageRunner {
   }
 
  private:
+  void placeInGroup(exec::Call& call) const;
+
   const group::Members& members_;
   const std::unique_ptr<transport::Connections> connections_;
   group::EndNoticeMonitor monitor_;

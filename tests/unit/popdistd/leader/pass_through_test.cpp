@@ -82,7 +82,7 @@ class PassThroughTest : public ::testing::Test {
     return socket;
   }
 
-  // What the leader has for a client that says "x".
+  // The leader's bytes for a client that says "x".
   sys::Fd dialledFor(const sys::Fd& client) {
     EXPECT_TRUE(sys::writeAll(client.get(), "x").ok());
     sys::Fd server = accepted();

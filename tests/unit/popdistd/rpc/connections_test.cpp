@@ -120,7 +120,7 @@ class DoorTest : public RpcTest {
     while (count-- > 0) crowd.push_back(connection());
     return crowd;
   }
-  /// How many of them are closed, once one is.
+  /// The number of those that are closed, once one is.
   static int closedOf(const std::vector<sys::Fd>& crowd) {
     std::vector<pollfd> ends;
     for (const sys::Fd& each : crowd) ends.push_back({each.get(), POLLRDHUP, 0});
