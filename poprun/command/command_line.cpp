@@ -56,10 +56,11 @@ int handOverTo(const char* program_name, const CommandLine& line) {
   const std::string program = sys::ownProgram(program_name);
   ::execv(program.c_str(), argv.data());
   const int error = errno;
-  std::string mistake = "this needs " + program + ": " + errnoStatus("starting it", error).message();
-  if (error == ENOENT)
-    mistake += ": install all of poprun's programs, or build them: cmake --build --preset release -j2";
-  return reportMistakes({std::move(mistake)});
+  return reportMistakes({error == ENOENT
+                             ? "this needs " + program +
+                                   ", which is not there: install all of poprun's programs, or build them: "
+                                   "cmake --build --preset release -j2"
+                             : "this needs " + program + ": " + errnoStatus("starting it", error).message()});
 }
 
 Surroundings surroundings(cli::OptionFiles& files) {
