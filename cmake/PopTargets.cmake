@@ -27,7 +27,8 @@ set(POP_TEST_OPTIONS -O0)
 # pop_add_test(NAME SRCS … LINK … LABELS … [TIMEOUT seconds, of each case] [SHARDS n] [SERIAL]): a GoogleTest
 # program. Those that stay in one process (labels unit, fuzz, sim, contract) are one CTest test each, or n, with every
 # n-th case each: under sanitizers a start costs more than most cases. Of the others, which start programs, each case is
-# one. SERIAL: they count processes, measure time, or bind ports that a job was given, so run them one at a time.
+# one. Programs that it starts are dependencies of its target. SERIAL: they count processes, measure time, or bind ports
+# that a job was given, so run them one at a time.
 function(pop_add_test name)
   cmake_parse_arguments(ARG "SERIAL" "TIMEOUT;SHARDS" "SRCS;LINK;LABELS" ${ARGN})
   if(NOT ARG_LABELS)
@@ -45,6 +46,7 @@ function(pop_add_test name)
   # Another 2 s of each file were GoogleTest's headers. The preset dev has none, so that files include what they use.
   target_precompile_headers(${name} REUSE_FROM pop_test_headers)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_dependencies(tests_of_lane ${name})
   # One label of all words: gtest_discover_tests takes a list apart. Labels are looked for by regular expressions.
   list(JOIN ARG_LABELS "-" label)
   set(serial)

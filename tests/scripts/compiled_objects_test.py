@@ -41,7 +41,7 @@ class CompiledObjects(unittest.TestCase):
 
     def test_of_this_lane(self):
         if LANE in ROWS:
-            self.expect_said(ROWS[LANE], objects(BUILD, "all"))
+            self.expect_said(ROWS[LANE], objects(BUILD, "tests_of_lane"))
 
 
 if __name__ == "__main__":
