@@ -26,7 +26,16 @@ int complain(const std::string& mistake) {
   return 2;
 }
 
+// A directory that systemd has made for the unit; empty if it has made none, or several.
+std::string unitDirectory(const char* variable) {
+  const char* const value = std::getenv(variable);
+  const std::string directory = value == nullptr ? "" : value;
+  return directory.starts_with('/') && directory.find(':') == std::string::npos ? directory : "";
+}
+
 std::string defaultState(const char* name) {
+  // A system user has no home.
+  if (const std::string state = unitDirectory("STATE_DIRECTORY"); !state.empty()) return state;
   if (::geteuid() == 0) return std::string("/var/lib/") + name;
   if (const char* const state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/')
     return std::string(state) + '/' + name;
@@ -36,10 +45,8 @@ std::string defaultState(const char* name) {
 
 // systemd makes a directory that all users can see.
 std::string defaultSocket(const std::string& state) {
-  const char* const runtime = std::getenv("RUNTIME_DIRECTORY");
-  const bool is_there =
-      runtime != nullptr && *runtime == '/' && std::string(runtime).find(':') == std::string::npos;
-  return (is_there ? std::string(runtime) : state) + "/popdistd.sock";
+  const std::string runtime = unitDirectory("RUNTIME_DIRECTORY");
+  return (runtime.empty() ? state : runtime) + "/popdistd.sock";
 }
 
 struct Words {
@@ -87,9 +94,10 @@ void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
   app.add_option("--tls", options.tls_directory,
                  "directory with ca.pem and this host's certificate and key, made by popdist-agent init-tls")
       ->type_name("DIR");
-  app.add_option("--state", options.state_directory, "directory of what must not be forgotten")
-      ->type_name("DIR")
-      ->capture_default_str();
+  app.add_option("--state", options.state_directory,
+                 "directory of what must not be forgotten; default: $STATE_DIRECTORY, else "
+                 "as root /var/lib/popdistd, else popdistd in $XDG_STATE_HOME or ~/.local/state")
+      ->type_name("DIR");
   app.add_option("--socket", words.socket,
                  "for users of this machine, who need no certificate there: popdistd.sock in "
                  "$RUNTIME_DIRECTORY, else in the directory of --state; none turns it off")

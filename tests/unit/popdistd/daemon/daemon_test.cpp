@@ -225,6 +225,19 @@ TEST(DaemonOptions, HaveDefaults) {
   EXPECT_EQ(std::get<DaemonOptions>(parseDaemonOptions({"--dev"})).advertised_host, "localhost");
 }
 
+// As a system user, who has no home.
+TEST(DaemonOptions, TakeTheDirectoriesOfAUnit) {
+  ::setenv("STATE_DIRECTORY", "/var/lib/popdistd", 1);
+  ::setenv("RUNTIME_DIRECTORY", "/run/popdistd", 1);
+  const auto options = std::get<DaemonOptions>(parseDaemonOptions({}));
+  const auto named = std::get<DaemonOptions>(parseDaemonOptions({"--state", "/s"}));
+  ::unsetenv("STATE_DIRECTORY");
+  ::unsetenv("RUNTIME_DIRECTORY");
+  EXPECT_EQ(options.state_directory, "/var/lib/popdistd");
+  EXPECT_EQ(options.socket, "/run/popdistd/popdistd.sock");
+  EXPECT_EQ(named.state_directory, "/s");
+}
+
 TEST(DaemonOptions, ThatAreWrongAreRefused) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"--etcd", "h0"},
