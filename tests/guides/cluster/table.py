@@ -12,6 +12,7 @@ quoted = shlex.quote
 @dataclasses.dataclass(frozen=True)
 class Block:
     line: int
+    section: str
     lines: tuple
 
     @property
@@ -37,6 +38,8 @@ class Page:
     page: str             # its path
     machines: tuple       # their names
     block: tuple          # the rows, in the order of the page
+    section: str = ""     # if only its blocks are in this table
+    but_section: str = ""  # whose blocks another table has
     prefixes: tuple = ("/usr",)  # where poprun is installed on all machines
 
     @property
@@ -51,7 +54,8 @@ def page_of(path):
 
 
 def indented(page):
-    found, lines = [], page.text.split("\n")
+    """The blocks of the page that this table is about."""
+    found, section, lines = [], "", page.text.split("\n")
     at = 0
     while at < len(lines):
         begin = at
@@ -59,9 +63,12 @@ def indented(page):
             at += 1
         if at > begin:
             text = "\n".join(line[4:] for line in lines[begin:at]).rstrip()
-            found.append(Block(begin + 1, tuple(text.split("\n"))))
-        at += 1
-    return found
+            found.append(Block(begin + 1, section, tuple(text.split("\n"))))
+        elif lines[at].startswith("## "):
+            section = lines[at].removeprefix("## ")
+        at += at == begin
+    return [block for block in found
+            if block.section != page.but_section and page.section in ("", block.section)]
 
 
 def mistakes(page):
