@@ -29,8 +29,8 @@ class Page:
     page: str             # its path
     machines: tuple       # their names
     block: tuple          # the rows, in the order of the page
-    section: str = ""     # if only its blocks are in this table
-    but_section: str = ""  # whose blocks another table has
+    section: str | None = None      # if only its blocks are in this table
+    but_section: str | None = None  # whose blocks another table has
     prefixes: tuple = ("/usr",)  # where poprun is installed on all machines
 
     @property
@@ -50,7 +50,7 @@ def indented(page):
 
     def is_ours(block):
         section = next((line[3:] for line in reversed(lines[:block.line]) if line.startswith("## ")), "")
-        return not block.language and section != page.but_section and page.section in ("", section)
+        return not block.language and section != page.but_section and page.section in (None, section)
     return [block for block in blocks_of(page.text) if is_ours(block)]
 
 
