@@ -109,7 +109,11 @@ TestHosts::Member TestHosts::startHelper(const std::vector<std::string>& argumen
   return member;
 }
 
-TestHosts::TestHosts(const TestHostsSetup& setup) {
+TestHosts::TestHosts(const TestHostsSetup& setup) : names_(setup.names) {
+  for (int host = 0; setup.names.empty() && host < setup.count; ++host) {
+    names_.push_back("h" + std::to_string(host));
+  }
+  POP_CHECK(names_.size() == static_cast<std::size_t>(setup.count));
   useNoNameServer(directory_.path());
   std::tie(prefix4_, prefix6_) = freeNetwork();
   hosts_.resize(static_cast<std::size_t>(setup.count));

@@ -18,6 +18,7 @@ namespace pop::testing {
 struct TestHostsSetup {
   int count = 1;
   std::vector<std::string> sshd_options;  ///< lines of sshd_config, over the fixture's own
+  std::vector<std::string> names{};       ///< host names; empty: "h0", "h1", …; else one for each host
 };
 
 class TestHosts {
@@ -29,8 +30,8 @@ class TestHosts {
   TestHosts& operator=(const TestHosts&) = delete;
 
   int count() const { return static_cast<int>(hosts_.size()); }
-  /// "h0", "h1", …: its host name. An alias in sshConfig(), and a name in every host's /etc/hosts.
-  std::string name(int host) const { return "h" + std::to_string(host); }
+  /// Its host name. An alias in sshConfig(), and a name in every host's /etc/hosts.
+  const std::string& name(int host) const { return names_[static_cast<std::size_t>(host)]; }
   std::string address(int host) const { return prefix4_ + std::to_string(host + 1); }
   std::string address6(int host) const;
   /// Ours on the same switch.
@@ -100,6 +101,7 @@ class TestHosts {
   std::vector<pid_t> sshdsOf(int host, bool listener) const;
 
   TempDir directory_;
+  std::vector<std::string> names_;
   std::string prefix4_;  ///< "10.65.3."
   std::string prefix6_;  ///< "fd7a:4103::"
   Member switch_;

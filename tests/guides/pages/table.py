@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of all command blocks: *.toml here, a file for each page. Their keys are below."""
+import dataclasses
+import pathlib
+import tomllib
+
+from blocks import blocks_of
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    begins: str             # the beginning of the block's first line
+    not_run: str = ""       # why a test does not type it; empty: it does
+    before: str = ""        # shell lines that bring about what the page takes for granted here
+    exit: int = 0           # of its last command; all others exit with 0
+    numbers: str = "exact"  # "free": those that the output shows vary
+    interrupt: bool = False  # Ctrl-C when all that the page shows has come
+    beside: bool = False    # typed in a terminal of its own; it goes on beside the next blocks
+    then: str = ""          # shell lines that exit with 0 if the block has done what it should
+
+
+@dataclasses.dataclass(frozen=True)
+class Page:
+    page: str               # its path
+    block: tuple            # the rows, in the order of the page
+    hosts: tuple = ("head",)  # the first is where the reader sits
+    files: dict = dataclasses.field(default_factory=dict)  # name -> number of the fenced block that is in it
+    terminal: str = ""      # shell lines at the start of each terminal; build and source are directories
+    given: str = ""         # shell lines before everything, in the first terminal
+
+    @property
+    def text(self):
+        return (ROOT / self.page).read_text()
+
+
+def page_of(path):
+    """One file of the table. Throws on keys that it does not know."""
+    data = tomllib.loads(pathlib.Path(path).read_text())
+    rows = tuple(Row(**row) for row in data.pop("block"))
+    return Page(block=rows, **data)
+
+
+def indented(page):
+    return [block for block in blocks_of(page.text) if not block.language]
+
+
+def mistakes(page):
+    """Where the page and its rows differ, as sentences."""
+    found, shown, rows = [], indented(page), list(page.block)
+    for block, row in zip(shown, rows):
+        if not block.lines[0].startswith(row.begins):
+            return found + [f"{page.page}:{block.line}: the block begins with '{block.lines[0]}', its row with "
+                            f"'{row.begins}'"]
+    found += [f"{page.page}:{block.line}: this block has no row" for block in shown[len(rows):]]
+    return found + [f"{page.page}: the row '{row.begins}' has no block" for row in rows[len(shown):]]
