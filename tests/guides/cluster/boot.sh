@@ -51,6 +51,8 @@ for seen in "$@"; do
   mount --bind -o ro "${seen#*=}" "$r/run/host/${seen%%=*}"
 done
 echo "$name" >"$r/etc/hostname"
+# As Debian's installer has it: a machine's own name is an address that no other reaches.
+sed -i -e "/ $name\$/d" -e "1a 127.0.1.1 $name" "$r/etc/hosts"
 tr -d - </proc/sys/kernel/random/uuid >"$r/etc/machine-id"
 
 cd "$r"

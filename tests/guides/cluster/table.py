@@ -5,19 +5,10 @@ import pathlib
 import shlex
 import tomllib
 
+from blocks import blocks_of
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 quoted = shlex.quote
-
-
-@dataclasses.dataclass(frozen=True)
-class Block:
-    line: int
-    section: str
-    lines: tuple
-
-    @property
-    def text(self):
-        return "\n".join(self.lines) + "\n"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,8 +29,8 @@ class Page:
     page: str             # its path
     machines: tuple       # their names
     block: tuple          # the rows, in the order of the page
-    section: str = ""     # if only its blocks are in this table
-    but_section: str = ""  # whose blocks another table has
+    section: str | None = None      # if only its blocks are in this table
+    but_section: str | None = None  # whose blocks another table has
     prefixes: tuple = ("/usr",)  # where poprun is installed on all machines
 
     @property
@@ -55,20 +46,12 @@ def page_of(path):
 
 def indented(page):
     """The blocks of the page that this table is about."""
-    found, section, lines = [], "", page.text.split("\n")
-    at = 0
-    while at < len(lines):
-        begin = at
-        while at < len(lines) and (lines[at].startswith("    ") or (at > begin and not lines[at].strip())):
-            at += 1
-        if at > begin:
-            text = "\n".join(line[4:] for line in lines[begin:at]).rstrip()
-            found.append(Block(begin + 1, section, tuple(text.split("\n"))))
-        elif lines[at].startswith("## "):
-            section = lines[at].removeprefix("## ")
-        at += at == begin
-    return [block for block in found
-            if block.section != page.but_section and page.section in ("", block.section)]
+    lines = page.text.split("\n")
+
+    def is_ours(block):
+        section = next((line[3:] for line in reversed(lines[:block.line]) if line.startswith("## ")), "")
+        return not block.language and section != page.but_section and page.section in (None, section)
+    return [block for block in blocks_of(page.text) if is_ours(block)]
 
 
 def mistakes(page):

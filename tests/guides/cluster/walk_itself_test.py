@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A walk fails where a page does not do what it says, and leaves nothing behind.
+
+usage: walk_itself_test.py CMAKE BUILD_DIRECTORY
+"""
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+
+from apart import control_groups  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+BUILD_DIRECTORY, CMAKE = sys.argv.pop(), sys.argv.pop()
+TABLE = """
+page = "{page}"
+machines = ["head"]
+[[block]]
+begins = "true"
+at = ["alice@head"]
+[[block]]
+begins = "hostname"
+at = ["alice@head"]
+says = ["^head$"]
+"""
+
+
+class WalkItself(unittest.TestCase):
+    def setUp(self):
+        directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.page, self.table = directory / "page.md", directory / "page.toml"
+        self.table.write_text(TABLE.format(page=self.page))
+
+    def walk(self, *blocks):
+        self.page.write_text("\n".join(f"Words:\n\n    {block}\n" for block in blocks))
+        walk = subprocess.Popen([sys.executable, HERE / "walk_test.py", self.table, CMAKE, BUILD_DIRECTORY],
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.group = control_groups() / f"poprun-walk-{walk.pid}"
+        self.addCleanup(walk.stdout.close)
+        return walk
+
+    def test_passes(self):
+        walk = self.walk("true", "hostname")
+        output = walk.communicate()[0]
+        self.assertEqual(walk.returncode, 0, output)
+        self.assertFalse(self.group.exists())
+
+    def test_a_command_that_fails_is_named(self):
+        walk = self.walk("true && false\n    true", "hostname")
+        output = walk.communicate()[0]
+        self.assertEqual(walk.returncode, 1, output)
+        self.assertIn("page.md:3:", output)
+        self.assertIn("exit code 1: false", output)
+        self.assertFalse(self.group.exists())
+
+    def test_output_that_is_not_there_is_named(self):
+        walk = self.walk("true", "hostname | tr a-z A-Z")
+        output = walk.communicate()[0]
+        self.assertEqual(walk.returncode, 1, output)
+        self.assertIn("nothing of the output looks like '^head$'", output)
+
+    def test_a_block_without_a_row_is_named(self):
+        walk = self.walk("true", "hostname", "date")
+        self.assertIn("page.md:11: this block has no row", walk.communicate()[0])
+        self.assertEqual(walk.returncode, 1)
+
+    def test_killed_it_leaves_nothing(self):
+        walk = self.walk("true", "hostname; tail -f /dev/null")
+        while "page.md:3:" not in (line := walk.stdout.readline()):
+            self.assertTrue(line, "the walk has ended")
+        self.assertTrue(self.group.exists())
+        walk.send_signal(signal.SIGKILL)
+        walk.wait()
+        end = time.monotonic() + 30
+        while self.group.exists():  # the guard removes it once all in it are dead
+            self.assertLess(time.monotonic(), end, "processes of the walk live on")
+
+
+if __name__ == "__main__":
+    unittest.main()
