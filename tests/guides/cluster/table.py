@@ -3,11 +3,12 @@
 import dataclasses
 import pathlib
 import shlex
+import sys
 import tomllib
 
-from blocks import blocks_of
-
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "tests/guides/pages"))
+from blocks import blocks_of  # noqa: E402
 quoted = shlex.quote
 
 
