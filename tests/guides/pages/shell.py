@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-COMMAND_SECONDS = 90
+COMMAND_SECONDS = 300
 END = re.compile(rb"\n\x01(\d+)\n$")
 
 
@@ -23,6 +23,7 @@ class Shell:
     def __init__(self, command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT)
+        self.background = []
 
     def run(self, text):
         """Exit code and output."""
@@ -30,6 +31,7 @@ class Shell:
         return self.finish()
 
     def begin(self, text):
+        self.background = self.children()
         # eval, of a text that does not end where the shell would stop to read: a command never reads the next one.
         quoted = "'" + text.replace("'", "'\\''") + "'"
         self.process.stdin.write(f"eval {quoted} </dev/null; printf '\\n\\001%s\\n' $?\n".encode())
@@ -51,7 +53,11 @@ class Shell:
         return int(end[1]), output[:end.start()].decode(errors="replace")
 
     def interrupt(self):
-        """Ctrl-C: SIGINT to what runs in the foreground. nsenter waits for the shell."""
-        pids = children_of(self.process.pid)
-        for pid in [child for shell in pids for child in children_of(shell)]:
-            os.kill(pid, signal.SIGINT)
+        """Ctrl-C: SIGINT to what runs in the foreground."""
+        for pid in self.children():
+            if pid not in self.background:
+                os.kill(pid, signal.SIGINT)
+
+    def children(self):
+        """Those of the shell, for which nsenter waits."""
+        return [child for shell in children_of(self.process.pid) for child in children_of(shell)]
