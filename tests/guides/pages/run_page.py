@@ -66,6 +66,14 @@ class Reader:
     def type(self, block, row):
         """Types one block. Exits when it does not do what the page says."""
         self.prepare(self.shell, row.before)
+        output = self.typed(block, row) if not row.file else ""
+        if missing := [text for text in row.says if text not in output]:
+            raise SystemExit(f"{self.page.page}:{block.line}: it does not say {missing}, but:\n{output}")
+        self.prepare(self.shell, row.then)
+
+    def typed(self, block, row):
+        """What its commands say."""
+        output = ""
         shell = self.terminal() if row.beside else self.shell
         commands = blocks.commands_of(block)
         for command in commands:
@@ -74,9 +82,8 @@ class Reader:
             if row.beside and is_last:
                 self.beside.append((shell, block, row, command))
             else:
-                self.finish(shell, block, row, command, is_last)
-        if row.then:
-            self.prepare(self.shell, row.then)
+                output += self.finish(shell, block, row, command, is_last)
+        return output
 
     def finish(self, shell, block, row, command, is_last):
         free = row.numbers == "free"
@@ -89,6 +96,7 @@ class Reader:
             expected = "\n".join(command.output) or "(any output)"
             raise SystemExit(f"{self.page.page}:{block.line}: $ {command.text}exited with {code} and said:\n{output}\n"
                              f"-- the page says:\n{expected}")
+        return output
 
     def finish_all(self):
         for rest in self.beside:
@@ -108,6 +116,9 @@ def main(path, build):
     for name, number in page.files.items():
         (work / name).parent.mkdir(parents=True, exist_ok=True)
         (work / name).write_text(fenced[number - 1].text)
+    for block, row in zip(table.indented(page), page.block):
+        if row.file:
+            (work / row.file).write_text(block.text)
     hosts = Hosts(page.hosts, build, work)
     try:
         reader = Reader(page, hosts, build)
