@@ -14,7 +14,7 @@
 namespace popdist::exec {
 namespace {
 
-constexpr std::uint64_t kRounds = 50'000;
+constexpr std::uint64_t kAbortMessageRounds = 50'000;
 
 Header headOf(const std::vector<std::byte>& message) {
   Header header;
@@ -37,7 +37,7 @@ Failure someFailure(pop::SplitMix64& random) {
 }
 
 TEST(AbortMessageFuzz, WhatIsSaidIsHeard) {
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kAbortMessageRounds; ++round) {
     pop::SplitMix64 random(round);
     const Failure said = someFailure(random);
     const std::vector<std::byte> message = encodeAbortMessage(7, said);
@@ -53,7 +53,7 @@ TEST(AbortMessageFuzz, WhatIsSaidIsHeard) {
 }
 
 TEST(AbortMessageFuzz, DamageIsNoMoreThanAnotherFailure) {
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kAbortMessageRounds; ++round) {
     pop::SplitMix64 random(round);
     std::vector<std::byte> message = encodeAbortMessage(7, someFailure(random));
     for (std::uint64_t times = 1 + random.below(8); times > 0; --times)

@@ -11,7 +11,7 @@
 namespace pop::popdistd {
 namespace {
 
-constexpr std::uint64_t kRounds = 20'000;
+constexpr std::uint64_t kClientHeaderRounds = 20'000;
 const std::string kKey(32, 'k');
 
 std::string noise(SplitMix64& random, std::size_t count) {
@@ -46,7 +46,7 @@ void mutate(std::string& bytes, SplitMix64& random) {
 }
 
 TEST(ClientHeaderFuzz, DamagedOnesAreRefused) {
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kClientHeaderRounds; ++round) {
     SplitMix64 random(round);
     const std::string whole = encodeClientHeader(validHeader(random), kKey);
     std::string bytes = whole;
@@ -56,7 +56,7 @@ TEST(ClientHeaderFuzz, DamagedOnesAreRefused) {
 }
 
 TEST(ClientHeaderFuzz, NoiseIsRefusedAlsoAfterAGoodBeginning) {
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kClientHeaderRounds; ++round) {
     SplitMix64 random(~round);
     const std::string whole = encodeClientHeader(validHeader(random), kKey);
     const std::size_t kept = random.below(whole.size());
@@ -67,7 +67,7 @@ TEST(ClientHeaderFuzz, NoiseIsRefusedAlsoAfterAGoodBeginning) {
 }
 
 TEST(ClientHeaderFuzz, UndamagedOnesComeOutWhole) {
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kClientHeaderRounds; ++round) {
     SplitMix64 random(round);
     const ClientHeader header = validHeader(random);
     const auto decoded = decodeClientHeader(encodeClientHeader(header, kKey), kKey);

@@ -16,7 +16,7 @@ namespace {
 using pop::SplitMix64;
 using pop::contract::Frame;
 
-constexpr std::uint64_t kRounds = 20'000;
+constexpr std::uint64_t kClusterRounds = 20'000;
 
 void mutate(std::string& bytes, SplitMix64& random) {
   for (std::uint64_t times = 1 + random.below(3); times > 0; --times) {
@@ -44,7 +44,7 @@ Roster roster() {
 }
 
 TEST(ClusterFuzz, DamagedHellosLetInNobodyElse) {
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kClusterRounds; ++round) {
     SplitMix64 random(round);
     Frame hello = helloOf(roster(), static_cast<int>(random.below(3)));
     for (std::uint64_t times = random.below(3); times > 0; --times) {
@@ -71,7 +71,7 @@ TEST(ClusterFuzz, DamagedTfConfigIsAClusterOrAnError) {
   const std::string whole = R"({"cluster":{"chief":["c:1"],"worker":["a:1","[::1]:3"],"evaluator":["e:9"]},)"
                             R"("task":{"type":"worker","index":1}})";
   ASSERT_TRUE(parseTfConfig(whole).ok());
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kClusterRounds; ++round) {
     SplitMix64 random(round);
     std::string text = whole;
     mutate(text, random);

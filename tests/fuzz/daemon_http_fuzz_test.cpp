@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a network may bring to the daemon's HTTP: noise and damaged requests. Each gets an answer or an end,
-// and the next one is served. Seeded, so that a failure comes back.
+// What a network may bring to the daemon's HTTP: noise and damagedRequest requests. Each gets an answer or an
+// end, and the next one is served. Seeded, so that a failure comes back.
 #include <gmock/gmock.h>
 
 #include <random>
@@ -18,7 +18,7 @@ using ::testing::StartsWith;
 
 class DaemonHttpFuzz : public WebTest {};
 
-std::string damaged(std::string text, std::mt19937& random) {
+std::string damagedRequest(std::string text, std::mt19937& random) {
   for (std::size_t times = 1 + random() % 5; times > 0 && !text.empty(); --times) {
     const std::size_t at = random() % text.size();
     switch (random() % 4) {
@@ -55,7 +55,7 @@ TEST_F(DaemonHttpFuzz, EachRequestIsAnsweredOrEnds) {
   for (int round = 0; round < 500; ++round) {
     RawClient client(port);
     ASSERT_TRUE(client.connected());
-    client.say(damaged(good[random() % good.size()], random));
+    client.say(damagedRequest(good[random() % good.size()], random));
     EXPECT_THAT(client.hear(), AnyOf("", StartsWith("HTTP/1."))) << round;
     EXPECT_TRUE(client.ended()) << round;
   }
@@ -86,7 +86,7 @@ TEST(DaemonJsonFuzz, IsReadOrRefused) {
   std::mt19937 random(23);
   for (int round = 0; round < 20'000; ++round) {
     v1::SubmitRequest request;
-    const Status read = fromJson(damaged(good, random), request);
+    const Status read = fromJson(damagedRequest(good, random), request);
     if (!read.ok()) {
       EXPECT_EQ(read.code(), Code::kInvalidArgument);
       continue;
@@ -102,7 +102,7 @@ TEST(DaemonJsonFuzz, IsReadOrRefused) {
 TEST(DaemonQueryFuzz, IsReadOrRefused) {
   std::mt19937 random(29);
   for (int round = 0; round < 20'000; ++round) {
-    const std::string query = damaged("user=al%20ice+b&page_size=30&state=JOB_QUEUED&x=%ff", random);
+    const std::string query = damagedRequest("user=al%20ice+b&page_size=30&state=JOB_QUEUED&x=%ff", random);
     const Result<std::int64_t> number = queryNumber(query, "page_size", 7);
     EXPECT_TRUE(!number.ok() || number.value() >= 0) << query;
     const std::optional<std::string> user = queryValue(query, "user");

@@ -23,7 +23,7 @@ using testing::protoBytes;
 using testing::tarFile;
 using testing::tfRecord;
 
-constexpr int kRounds = 500;
+constexpr int kDataFilesRounds = 500;
 
 /// One or several small changes, most of them within the first `reach` bytes.
 void damage(std::string& bytes, pop::SplitMix64& random, std::size_t reach) {
@@ -57,7 +57,7 @@ class DataFilesFuzz : public ::testing::Test {
     pop::SplitMix64 random(20261126);
     int accepted = 0;
     int refused = 0;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kDataFilesRounds; ++round) {
       SCOPED_TRACE("round " + std::to_string(round));
       std::string bytes = valid;
       if (random.below(8) != 0) damage(bytes, random, reach);
@@ -76,8 +76,8 @@ class DataFilesFuzz : public ::testing::Test {
         ++refused;
       }
     }
-    EXPECT_GT(accepted, kRounds / 50);
-    EXPECT_GT(refused, kRounds / 50);
+    EXPECT_GT(accepted, kDataFilesRounds / 50);
+    EXPECT_GT(refused, kDataFilesRounds / 50);
   }
 
   const pop::testing::TempDir dir_;

@@ -12,7 +12,7 @@
 namespace pop::contract {
 namespace {
 
-constexpr std::uint64_t kRounds = 50'000;
+constexpr std::uint64_t kEnvRounds = 50'000;
 
 // Texts at the edges of what numbers and booleans may be.
 std::string nastyValue(SplitMix64& random) {
@@ -72,7 +72,7 @@ void expectSound(const InstanceEnv& env) {
 
 TEST(EnvironmentFuzz, DamagedVariablesGiveSoundNumbersOrAnErrorThatNamesOne) {
   int refused = 0;
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kEnvRounds; ++round) {
     SplitMix64 random(round);
     Environment environment = toEnvironment(render(randomInstanceEnv(random)));
     damage(environment, random);
@@ -86,13 +86,13 @@ TEST(EnvironmentFuzz, DamagedVariablesGiveSoundNumbersOrAnErrorThatNamesOne) {
     }
     ASSERT_FALSE(::testing::Test::HasFailure()) << "round " << round;
   }
-  EXPECT_GT(refused, static_cast<int>(kRounds / 10)) << "the damage is too small to tell anything";
-  EXPECT_LT(refused, static_cast<int>(kRounds * 9 / 10));
+  EXPECT_GT(refused, static_cast<int>(kEnvRounds / 10)) << "the damage is too small to tell anything";
+  EXPECT_LT(refused, static_cast<int>(kEnvRounds * 9 / 10));
 }
 
 TEST(JsonFuzz, MergingTakesAnyTextAndKeepsToObjects) {
   static constexpr std::string_view kCharacters = "{}[]\":,\\ a1\n\xff";
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kEnvRounds; ++round) {
     SplitMix64 random(round);
     std::string text(random.below(16), '\0');
     for (char& byte : text) byte = kCharacters[random.below(kCharacters.size())];

@@ -14,7 +14,7 @@
 namespace pop::contract {
 namespace {
 
-constexpr std::uint64_t kRounds = 50'000;
+constexpr std::uint64_t kFrameRounds = 50'000;
 
 // An empty field takes 4 bytes of a frame and sizeof(std::string) in memory: the worst exchange rate there
 // is. As much again for the reader's buffer, which may be twice as large as what is in it, and for the frame
@@ -89,7 +89,7 @@ std::size_t readAll(const std::string& bytes, SplitMix64& random) {
 }
 
 TEST(FrameFuzz, DamagedStreamsGiveFramesOrAnError) {
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kFrameRounds; ++round) {
     SplitMix64 random(round);
     std::string bytes = validStream(random);
     mutate(bytes, random);
@@ -102,7 +102,7 @@ TEST(FrameFuzz, DamagedStreamsGiveFramesOrAnError) {
 }
 
 TEST(FrameFuzz, NoiseGivesFramesOrAnError) {
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kFrameRounds; ++round) {
     SplitMix64 random(~round);
     std::string bytes(random.below(200), '\0');
     for (char& byte : bytes) byte = random.below(3) == 0 ? static_cast<char>(random.below(256)) : '\0';

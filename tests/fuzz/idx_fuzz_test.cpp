@@ -20,7 +20,7 @@ using testing::Bytes;
 using testing::idxFile;
 using testing::MemorySource;
 
-constexpr int kRounds = 20'000;
+constexpr int kIdxRounds = 20'000;
 constexpr int kGzipRounds = 1'000;
 
 Bytes validFile(pop::SplitMix64& random, bool images, std::uint32_t samples) {
@@ -84,7 +84,7 @@ void expectErrorOrAgreement(const pop::Result<IdxArray>& array) {
 TEST(IdxFuzz, MutatedFilesAreAnErrorOrSizesThatAgree) {
   pop::SplitMix64 random(20240229);
   int accepted = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kIdxRounds; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     const auto samples = static_cast<std::uint32_t>(1 + random.below(20));
     Bytes file = validFile(random, random.below(4) != 0, samples);
@@ -98,8 +98,8 @@ TEST(IdxFuzz, MutatedFilesAreAnErrorOrSizesThatAgree) {
   }
   // Flips in elements are harmless: both outcomes must have been met, or the mutations are too weak or too
   // strong.
-  EXPECT_GT(accepted, kRounds / 100);
-  EXPECT_LT(accepted, kRounds / 2);
+  EXPECT_GT(accepted, kIdxRounds / 100);
+  EXPECT_LT(accepted, kIdxRounds / 2);
 }
 
 TEST(IdxFuzz, MutatedGzipFilesAreAnErrorOrSizesThatAgree) {

@@ -19,7 +19,7 @@ namespace {
 
 using testing::kSampleInstances;
 
-constexpr std::uint64_t kRounds = 60'000;
+constexpr std::uint64_t kJobRecordsRounds = 60'000;
 
 std::string damaged(std::string bytes, SplitMix64& random) {
   for (std::uint64_t times = 1 + random.below(4); times > 0 && !bytes.empty(); --times) {
@@ -54,7 +54,7 @@ TEST(JobRecordsFuzz, JobsCanBePlacedOrAreRefused) {
   const std::string whole = encode(runnableSpec());
   ASSERT_TRUE(model::findMistakes(runnableSpec()).empty());
   int placed = 0;
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kJobRecordsRounds; ++round) {
     SplitMix64 random(round);
     const Result<model::JobSpec> spec = decodeSpec(damaged(whole, random));
     if (!spec.ok()) {
@@ -91,7 +91,7 @@ void show(const JobEvent& event, const model::JobSpec& spec) {
 TEST(JobRecordsFuzz, EventsCanBeShownOrAreRefused) {
   const model::JobSpec spec = runnableSpec();
   int shown = 0;
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kJobRecordsRounds; ++round) {
     SplitMix64 random(round);
     const std::vector<JobEvent> events = testing::sampleEvents();
     const Result<JobEvent> event =
@@ -112,7 +112,7 @@ TEST(JobRecordsFuzz, EventsCanBeShownOrAreRefused) {
 TEST(JobRecordsFuzz, OutputIsOfOneOfTheInstances) {
   const std::string whole = encode(testing::sampleOutput());
   int read = 0;
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kJobRecordsRounds; ++round) {
     SplitMix64 random(round);
     const Result<Output> output = decodeOutput(damaged(whole, random), kSampleInstances);
     if (!output.ok()) {

@@ -12,7 +12,7 @@
 namespace pop {
 namespace {
 
-constexpr int kRounds = 20'000;
+constexpr int kJsonRounds = 20'000;
 
 std::string written(const JsonValue& value) {
   if (const auto* text = value.text()) return jsonQuoted(*text);
@@ -77,7 +77,7 @@ void damage(std::string& text, SplitMix64& random) {
 TEST(JsonFuzz, DamagedTextIsAnErrorOrMeansTheSameWhenWrittenAgain) {
   SplitMix64 random(20261126);
   int accepted = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kJsonRounds; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     std::string text = validText(random, 0);
     damage(text, random);
@@ -92,8 +92,8 @@ TEST(JsonFuzz, DamagedTextIsAnErrorOrMeansTheSameWhenWrittenAgain) {
     ASSERT_TRUE(again.ok()) << once << ": " << again.status().message();
     ASSERT_EQ(written(again.value()), once);
   }
-  EXPECT_GT(accepted, kRounds / 4);
-  EXPECT_LT(accepted, kRounds * 9 / 10);
+  EXPECT_GT(accepted, kJsonRounds / 4);
+  EXPECT_LT(accepted, kJsonRounds * 9 / 10);
 }
 
 }  // namespace

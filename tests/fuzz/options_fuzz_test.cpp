@@ -16,7 +16,7 @@
 namespace pop {
 namespace {
 
-constexpr std::uint64_t kRounds = 4000;
+constexpr std::uint64_t kOptionsRounds = 4000;
 constexpr std::string_view kSpecial = "[]-,:=#\"'\\\n\r\t 0189az{}%\0\xff";
 
 char anyCharacter(SplitMix64& random) {
@@ -45,7 +45,7 @@ void mutate(std::string& text, SplitMix64& random) {
 
 // What can be read is written and read back as the same.
 TEST(OptionsFuzz, ConfigurationFiles) {
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kOptionsRounds; ++round) {
     SplitMix64 random(round);
     std::string text = cli::configText(cli::parseOptions(testing::randomCommandLine(random)).options);
     mutate(text, random);
@@ -70,7 +70,7 @@ TEST(OptionsFuzz, ConfigurationFiles) {
 }
 
 TEST(OptionsFuzz, HostLists) {
-  for (std::uint64_t round = 0; round < 10 * kRounds; ++round) {
+  for (std::uint64_t round = 0; round < 10 * kOptionsRounds; ++round) {
     SplitMix64 random(round);
     std::string text = "rack[0-1]node[08-11,20]:4,localhost,[::1]:2,10.0.0.1";
     mutate(text, random);
@@ -86,7 +86,7 @@ TEST(OptionsFuzz, HostLists) {
 }
 
 TEST(OptionsFuzz, HostFiles) {
-  for (std::uint64_t round = 0; round < 10 * kRounds; ++round) {
+  for (std::uint64_t round = 0; round < 10 * kOptionsRounds; ++round) {
     SplitMix64 random(round);
     std::string text = "# hosts\nnode1 slots=4\nnode[2-3]:2\n\nlast slots=1 max_slots=2 # end\n";
     mutate(text, random);
@@ -98,7 +98,7 @@ TEST(OptionsFuzz, HostFiles) {
 }
 
 TEST(OptionsFuzz, CommandLines) {
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kOptionsRounds; ++round) {
     SplitMix64 random(round);
     std::vector<std::string> words = testing::randomCommandLine(random);
     for (std::uint64_t times = random.below(4); times > 0; --times)

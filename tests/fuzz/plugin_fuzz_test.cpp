@@ -14,7 +14,7 @@
 namespace popdist::exec {
 namespace {
 
-constexpr std::uint64_t kRounds = 20'000;
+constexpr std::uint64_t kPluginRounds = 20'000;
 constexpr int kPeer = 1;
 constexpr int kPeerInstance = 11;
 
@@ -71,7 +71,7 @@ Received receive(const Bytes& message, std::size_t due, std::size_t most_piece) 
 }
 
 TEST(PluginFuzz, WhatIsSentArrives) {
-  for (std::uint64_t round = 0; round < kRounds / 10; ++round) {
+  for (std::uint64_t round = 0; round < kPluginRounds / 10; ++round) {
     pop::SplitMix64 random(round);
     const Bytes data = someBytes(random);
     const Received received = receive(messageOf(data), data.size(), 1 + random.below(200));
@@ -82,7 +82,7 @@ TEST(PluginFuzz, WhatIsSentArrives) {
 
 TEST(PluginFuzz, DamageIsAnErrorOrWhatWasDue) {
   int errors = 0;
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kPluginRounds; ++round) {
     pop::SplitMix64 random(round);
     const Bytes data = someBytes(random);
     Bytes message = messageOf(data);
@@ -99,7 +99,7 @@ TEST(PluginFuzz, DamageIsAnErrorOrWhatWasDue) {
     ASSERT_TRUE(named) << round << ": " << failure.status.message();
     ASSERT_FALSE(failure.status.message().empty()) << round;
   }
-  EXPECT_GT(errors, static_cast<int>(kRounds / 2));
+  EXPECT_GT(errors, static_cast<int>(kPluginRounds / 2));
 }
 
 }  // namespace

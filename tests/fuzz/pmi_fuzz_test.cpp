@@ -14,7 +14,7 @@
 namespace pop::agent {
 namespace {
 
-constexpr std::uint64_t kRounds = 200'000;
+constexpr std::uint64_t kPmiRounds = 200'000;
 constexpr std::size_t kMaxAnswerBytes = 1024 + 64;
 
 constexpr std::array kLines{"cmd=init pmi_version=1 pmi_subversion=1",
@@ -53,7 +53,7 @@ TEST(PmiFuzz, DamageDoesNotReachOtherInstances) {
                       .programs = {{0, 0}, {1, 0}},
                       .process_mapping = "(vector,(0,1,2),(1,1,1))"});
   session.take(1, "cmd=put kvsname=job key=card value=7");
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kPmiRounds; ++round) {
     SplitMix64 random(round);
     const PmiOutcome outcome = session.take(0, damaged(kLines[random.below(kLines.size())], random));
     ASSERT_LE(outcome.answer.size(), kMaxAnswerBytes) << round;

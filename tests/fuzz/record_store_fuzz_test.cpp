@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kRounds = 400;
+constexpr std::uint64_t kRecordStoreRounds = 400;
 constexpr LogBound kBound{.bytes = 1500, .kept_first = 200, .segment_bytes = 200};
 // Two files are read at a time, each in pieces of 256 KiB at least.
 constexpr std::size_t kMostBytes = 1 << 20;
@@ -100,7 +100,7 @@ bool readChecked(const testing::TempDir& directory, const Written& written) {
 
 TEST(RecordStoreFuzz, DamagedFilesGiveWhatWasWrittenOrDataLoss) {
   int damaged = 0;
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kRecordStoreRounds; ++round) {
     SCOPED_TRACE(round);
     SplitMix64 random(round);
     const testing::TempDir directory;
@@ -119,11 +119,11 @@ TEST(RecordStoreFuzz, DamagedFilesGiveWhatWasWrittenOrDataLoss) {
     ASSERT_TRUE(readChecked(directory, written)) << "a writer leaves a store that is whole";
     ASSERT_FALSE(HasFailure());
   }
-  EXPECT_GT(damaged, static_cast<int>(kRounds) / 4);
+  EXPECT_GT(damaged, static_cast<int>(kRecordStoreRounds) / 4);
 }
 
 TEST(RecordStoreFuzz, NoiseGivesNothingOrDataLoss) {
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kRecordStoreRounds; ++round) {
     SCOPED_TRACE(round);
     SplitMix64 random(~round);
     const testing::TempDir directory;

@@ -16,7 +16,7 @@
 namespace popdist::io {
 namespace {
 
-constexpr int kRounds = 3'000;
+constexpr int kRecordsRounds = 3'000;
 
 std::string validFile(pop::SplitMix64& random) {
   RecordsHeader header;
@@ -62,7 +62,7 @@ TEST(RecordsFuzz, DamagedFilesAreAnErrorOrLieWithinTheFile) {
   const pop::testing::TempDir dir;
   const std::string path = (dir / "data").string();
   int accepted = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kRecordsRounds; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     std::string bytes = validFile(random);
     if (random.below(8) != 0) damage(bytes, random);
@@ -83,8 +83,8 @@ TEST(RecordsFuzz, DamagedFilesAreAnErrorOrLieWithinTheFile) {
     }
     ASSERT_LE(sum, 255U * bytes.size());
   }
-  EXPECT_GT(accepted, kRounds / 20);
-  EXPECT_LT(accepted, kRounds * 3 / 4);
+  EXPECT_GT(accepted, kRecordsRounds / 20);
+  EXPECT_LT(accepted, kRecordsRounds * 3 / 4);
 }
 
 }  // namespace

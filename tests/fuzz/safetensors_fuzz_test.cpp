@@ -13,7 +13,7 @@
 namespace popdist::train {
 namespace {
 
-constexpr int kRounds = 20'000;
+constexpr int kSafetensorsRounds = 20'000;
 
 Spec validSpec(pop::SplitMix64& random) {
   Spec spec;
@@ -70,7 +70,7 @@ void repairLength(std::string& bytes) {
 TEST(SafetensorsFuzz, DamagedHeadsAreAnErrorOrFillTheFile) {
   pop::SplitMix64 random(20261126);
   int accepted = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kSafetensorsRounds; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     const Spec spec = validSpec(random);
     std::string bytes = safetensorsHeader(spec).value();
@@ -93,8 +93,8 @@ TEST(SafetensorsFuzz, DamagedHeadsAreAnErrorOrFillTheFile) {
     }
     ASSERT_EQ(at, file_bytes);
   }
-  EXPECT_GT(accepted, kRounds / 20);
-  EXPECT_LT(accepted, kRounds * 3 / 4);
+  EXPECT_GT(accepted, kSafetensorsRounds / 20);
+  EXPECT_LT(accepted, kSafetensorsRounds * 3 / 4);
 }
 
 }  // namespace

@@ -21,14 +21,14 @@ namespace {
 using testing::TestPairs;
 using Side = testing::TlsSide;
 
-constexpr int kRounds = 2000;
+constexpr int kTlsRounds = 2000;
 
 TEST(TlsFuzz, LetsNobodyInWhoseHandshakeIsDamaged) {
   const TestPairs pairs;
   const auto client_context = pairs.client();
   const auto server_context = pairs.server();
   std::mt19937 random(11);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kTlsRounds; ++round) {
     Side client{client_context->connectedTo("h0", 1), {}, {}, {}};
     Side server{server_context->accepted(), {}, {}, {}};
     client.cipher->send("secret", client.outgoing);
@@ -57,7 +57,7 @@ TEST(TlsFuzz, LetsNobodyInWhoseResumedHandshakeIsDamaged) {
   const auto client = pairs.contextOf(alice, tls::TlsRole::kClient, {.kept = kept});
   const auto server = pairs.server();
   std::mt19937 random(13);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kTlsRounds; ++round) {
     if (kept->find("h0:1").empty()) {
       testing::TlsConversation first(*client, *server);
       first.speak();
@@ -83,7 +83,7 @@ TEST(TlsFuzz, EndsAtNoise) {
   const TestPairs pairs;
   const auto context = pairs.server();
   std::mt19937 random(12);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kTlsRounds; ++round) {
     Side server{context->accepted(), {}, {}, {}};
     std::string noise;
     for (std::size_t left = 1 + random() % 3000; left > 0; --left) noise += static_cast<char>(random());

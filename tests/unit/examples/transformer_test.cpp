@@ -18,7 +18,7 @@ namespace {
 namespace io = popdist::io;
 namespace train = popdist::train;
 
-constexpr std::size_t kSamples = 2;
+constexpr std::size_t kSequences = 2;
 constexpr int kCount = 8;
 
 TransformerShape tiny(bool tied = false) {
@@ -41,9 +41,9 @@ struct Way {
 
 train::PipelineOptions pipelineOf(const Transformer& model, const Way& way) {
   train::PipelineOptions options{
-      .stages = model.trainingStages(kSamples, 1.0F / static_cast<float>(kSamples * kCount * 6))};
+      .stages = model.trainingStages(kSequences, 1.0F / static_cast<float>(kSequences * kCount * 6))};
   options.parameters = model.parameters().spec();
-  options.inputs = {{"text", popdist::Type::kUint8, {kSamples, 7}}};
+  options.inputs = {{"text", popdist::Type::kUint8, {kSequences, 7}}};
   if (way.tied) options.device_mapping = {0, 1, 2, 0};
   options.schedule = way.schedule;
   options.gradient_accumulation_count = kCount;
@@ -71,7 +71,7 @@ TEST_P(Models, HaveTheGradientsOfTheirLosses) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     for (float& each : values.get<float>(i)) each = each == 1.0F ? each : 12.0F * each;
   }
-  io::Infeed infeed(windowsOf(counting(40), 6).batch(kSamples));
+  io::Infeed infeed(windowsOf(counting(40), 6).batch(kSequences));
   io::Outfeed outfeed({.buffer_depth = kCount});
   pipeline.run(values, gradients.refs(), {.infeed = &infeed, .outfeed = &outfeed},
                [](std::uint64_t, popdist::ConstTensorRefs) {});
@@ -79,7 +79,7 @@ TEST_P(Models, HaveTheGradientsOfTheirLosses) {
   const auto loss = [&] {
     infeed.start();
     pipeline.evaluate(values, {.infeed = &infeed, .outfeed = &outfeed}, kCount);
-    return lossIn(outfeed) / (kSamples * kCount * 6);
+    return lossIn(outfeed) / (kSequences * kCount * 6);
   };
   for (const std::size_t tensor : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{4},
                                    std::size_t{30}, values.size() - 2, values.size() - 1})
@@ -104,7 +104,7 @@ std::vector<float> weightsAfter(const std::vector<int>& replicas_of_instance, co
     trainer.initialise(3);
     io::Infeed infeed(windowsOf(counting(100), 6)
                           .shuffle(1)
-                          .batch(kSamples)
+                          .batch(kSequences)
                           .repeat()
                           .forReplicas(io::InputContext::of(context)),
                       {.replicas = context.numLocalReplicas()});
@@ -142,13 +142,13 @@ TEST(CharTransformer, LearnsWhatFollowsAndWritesIt) {
                          train::PipelineProgram{.pipeline = pipelineOf(model, {}), .outfeed = &outfeed},
                          train::adamw({.rate = 0.01}));
   trainer.initialise(3);
-  io::Infeed infeed(windowsOf(counting(100), 6).shuffle(1).batch(kSamples).repeat());
+  io::Infeed infeed(windowsOf(counting(100), 6).shuffle(1).batch(kSequences).repeat());
   trainer.run(infeed, 1);
-  EXPECT_NEAR(lossIn(outfeed) / (kSamples * kCount * 6), std::log(5.0), 0.1);
+  EXPECT_NEAR(lossIn(outfeed) / (kSequences * kCount * 6), std::log(5.0), 0.1);
   trainer.run(infeed, 100);
   outfeed.dequeue();
   trainer.run(infeed, 1);
-  EXPECT_LT(lossIn(outfeed) / (kSamples * kCount * 6), 0.05);
+  EXPECT_LT(lossIn(outfeed) / (kSequences * kCount * 6), 0.05);
   const std::vector<std::uint8_t> expected{3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3};
   EXPECT_EQ(write(model, trainer.parameters(), {2}, {.count = 11, .temperature = 0}), expected);
   const WriterOptions hot{.count = 50, .temperature = 30, .seed = 1};

@@ -20,7 +20,7 @@ using testing::withEachField;
 
 namespace v1 = ::popdist::v1;
 
-void expectThatItComesBack(const model::JobSpec& spec) {
+void expectSpecComesBack(const model::JobSpec& spec) {
   const Result<model::JobSpec> decoded = decodeSpec(encode(spec));
   ASSERT_TRUE(decoded.ok()) << decoded.status().message();
   EXPECT_TRUE(decoded.value() == spec);
@@ -35,12 +35,12 @@ model::JobSpec plainSpec() {
 }
 
 TEST(SpecCodec, BringsAJobBack) {
-  expectThatItComesBack(sampleSpec());
-  expectThatItComesBack(plainSpec());
+  expectSpecComesBack(sampleSpec());
+  expectSpecComesBack(plainSpec());
 }
 
 TEST(SpecCodec, BringsEachFieldBack) {
-  withEachField(plainSpec(), sampleSpec(), expectThatItComesBack);
+  withEachField(plainSpec(), sampleSpec(), expectSpecComesBack);
 }
 
 // Sets `field` of the plain job to a value of which one field is as in the sample.
@@ -49,7 +49,7 @@ void expectThatEachFieldComesBack(T model::JobSpec::*field, const T& sample) {
   withEachField(T{}, sample, [&](const T& value) {
     model::JobSpec spec = plainSpec();
     spec.*field = value;
-    expectThatItComesBack(spec);
+    expectSpecComesBack(spec);
   });
 }
 
@@ -66,7 +66,7 @@ TEST(SpecCodec, BringsEachFieldOfHostsAndProgramsBack) {
   withEachField(model::Host{"node0"}, sampleSpec().hosts.front(), [](const model::Host& host) {
     model::JobSpec spec = plainSpec();
     spec.hosts = {host};
-    expectThatItComesBack(spec);
+    expectSpecComesBack(spec);
   });
   withEachField(model::Program{.command = {"./serve"}}, sampleSpec().programs.front(),
                 [](const model::Program& program) {
@@ -74,7 +74,7 @@ TEST(SpecCodec, BringsEachFieldOfHostsAndProgramsBack) {
                   spec.programs = {program};
                   spec.num_instances = program.num_instances;
                   spec.num_replicas = 5;
-                  expectThatItComesBack(spec);
+                  expectSpecComesBack(spec);
                 });
 }
 
@@ -82,16 +82,16 @@ TEST(SpecCodec, BringsEveryChoiceBack) {
   model::JobSpec spec = plainSpec();
   for (int mode = 0; mode <= static_cast<int>(model::BindMode::kDisabled); ++mode) {
     spec.binding.mode = static_cast<model::BindMode>(mode);
-    expectThatItComesBack(spec);
+    expectSpecComesBack(spec);
   }
   for (int who = 0; who <= static_cast<int>(model::StdinPolicy::Who::kOne); ++who) {
     spec.stdin_policy.who = static_cast<model::StdinPolicy::Who>(who);
-    expectThatItComesBack(spec);
+    expectSpecComesBack(spec);
   }
   spec.env_families = {};
-  expectThatItComesBack(spec);
+  expectSpecComesBack(spec);
   spec.partition.reset = true;
-  expectThatItComesBack(spec);
+  expectSpecComesBack(spec);
 }
 
 // As a client might write it that says no more than it must.
@@ -128,12 +128,12 @@ TEST(SpecCodec, TakesTextForWordsAndVariables) {
   EXPECT_TRUE(decoded.value() == expected);
 }
 
-struct Refusal {
+struct RefusedSpec {
   const char* mistake;  ///< in the message
   std::function<void(v1::JobSpec&)> make;
 };
 
-class SpecRefusal : public ::testing::TestWithParam<Refusal> {};
+class SpecRefusal : public ::testing::TestWithParam<RefusedSpec> {};
 
 TEST_P(SpecRefusal, NamesTheMistake) {
   v1::JobSpec message;
@@ -145,7 +145,7 @@ TEST_P(SpecRefusal, NamesTheMistake) {
   EXPECT_THAT(decoded.status().message(), HasSubstr(GetParam().mistake));
 }
 
-const Refusal kRefusals[] = {
+const RefusedSpec kRefusedSpecs[] = {
     {"a job without a program", [](v1::JobSpec& job) { job.clear_programs(); }},
     {"a program without a command", [](v1::JobSpec& job) { job.mutable_programs(1)->clear_command(); }},
     {"both command and words", [](v1::JobSpec& job) { job.mutable_programs(1)->add_words("./train"); }},
@@ -196,7 +196,7 @@ const Refusal kRefusals[] = {
     {"restart_delay_ms is -1", [](v1::JobSpec& job) { job.set_restart_delay_ms(-1); }},
     {"min_hosts is -1", [](v1::JobSpec& job) { job.set_min_hosts(-1); }},
 };
-INSTANTIATE_TEST_SUITE_P(Each, SpecRefusal, ::testing::ValuesIn(kRefusals));
+INSTANTIATE_TEST_SUITE_P(Each, SpecRefusal, ::testing::ValuesIn(kRefusedSpecs));
 
 }  // namespace
 }  // namespace pop::runner

@@ -29,8 +29,8 @@ using popdist::context::LinkError;
 using std::chrono::milliseconds;
 
 constexpr int kInstances = 3;
-constexpr milliseconds kLong{20'000};
-constexpr milliseconds kShort{50};
+constexpr milliseconds kFenceTimeout{20'000};
+constexpr milliseconds kShortTimeout{50};
 
 class HostFenceTest : public InstanceServerTest {
  protected:
@@ -44,7 +44,7 @@ class HostFenceTest : public InstanceServerTest {
     env.instance_index = instance;
     env.num_local_instances = instances_here;
     env.local_instance_index = instance - first_here;
-    auto link = AgentLink::connect(env, kLong, answer_slack);
+    auto link = AgentLink::connect(env, kFenceTimeout, answer_slack);
     EXPECT_TRUE(link.ok()) << link.status().message();
     return std::move(*link);
   }
@@ -83,13 +83,13 @@ class HostFenceTest : public InstanceServerTest {
   }
 
   static void expectLate(AgentLink& link, int missing, const std::string& who) {
-    const LinkError error = link.fence("fence", kShort, {});
+    const LinkError error = link.fence("fence", kShortTimeout, {});
     EXPECT_EQ(error.status.code(), Code::kDeadlineExceeded);
     EXPECT_EQ(error.instance, missing);
     EXPECT_EQ(error.status.message(), who + " not entered the fence in time (Context::setTimeout)");
   }
 
-  milliseconds answer_slack = kLong;  ///< the agent's thread may get no CPU for a while
+  milliseconds answer_slack = kFenceTimeout;  ///< the agent's thread may get no CPU for a while
   int first_here = 0;
   int instances_here = kInstances;
   bool others_come = true;  ///< the instances of other hosts, to each fence that this one has reached
@@ -102,7 +102,7 @@ TEST_F(HostFenceTest, OpensForAllAgainAndAgain) {
   run({0, 1, 2}, [&](AgentLink& link, int) {
     for (int round = 1; round <= 300; ++round) {
       ++entered;
-      const LinkError error = link.fence("fence", kLong, {});
+      const LinkError error = link.fence("fence", kFenceTimeout, {});
       ASSERT_TRUE(error.ok()) << error.status.message();
       ASSERT_GE(entered.load(), kInstances * round) << "somebody was not there yet";
     }
@@ -112,13 +112,13 @@ TEST_F(HostFenceTest, OpensForAllAgainAndAgain) {
 
 TEST_F(HostFenceTest, MakesAllValuesUnderAPrefixVisibleInOneAnswer) {
   run({0, 1, 2}, [&](AgentLink& link, int self) {
-    ASSERT_TRUE(link.put("of/" + std::to_string(self), std::to_string(self * 11), kLong).ok());
-    ASSERT_TRUE(link.put("off", "another", kLong).ok());
+    ASSERT_TRUE(link.put("of/" + std::to_string(self), std::to_string(self * 11), kFenceTimeout).ok());
+    ASSERT_TRUE(link.put("off", "another", kFenceTimeout).ok());
     AgentLink::Values values;
-    ASSERT_TRUE(link.getAll("of/", kLong, values).ok());
+    ASSERT_TRUE(link.getAll("of/", kFenceTimeout, values).ok());
     EXPECT_TRUE(values.empty()) << "before the fence";
-    ASSERT_TRUE(link.fence("fence", kLong, {}).ok());
-    ASSERT_TRUE(link.getAll("of/", kLong, values).ok());
+    ASSERT_TRUE(link.fence("fence", kFenceTimeout, {}).ok());
+    ASSERT_TRUE(link.getAll("of/", kFenceTimeout, values).ok());
     EXPECT_EQ(values, (AgentLink::Values{{"of/0", "0"}, {"of/1", "11"}, {"of/2", "22"}}));
   });
 }
@@ -128,13 +128,13 @@ TEST_F(HostFenceTest, RefusesMoreValuesThanAMessageHolds) {
   const std::string vs(contract::kMaxFrameBytes / 2, 'v');
   run({0, 1, 2}, [&](AgentLink& link, int self) {
     for (int round = 0; round < 2; ++round) {
-      ASSERT_TRUE(self != round || link.put("large/" + std::to_string(self), vs, kLong).ok());
-      ASSERT_TRUE(link.fence("fence", kLong, {}).ok());
+      ASSERT_TRUE(self != round || link.put("large/" + std::to_string(self), vs, kFenceTimeout).ok());
+      ASSERT_TRUE(link.fence("fence", kFenceTimeout, {}).ok());
     }
     if (self < 2) return;
     AgentLink::Values values;
-    EXPECT_EQ(link.getAll("large/", kLong, values).status.code(), Code::kResourceExhausted);
-    ASSERT_TRUE(link.getAll("large/1", kLong, values).ok());
+    EXPECT_EQ(link.getAll("large/", kFenceTimeout, values).status.code(), Code::kResourceExhausted);
+    ASSERT_TRUE(link.getAll("large/1", kFenceTimeout, values).ok());
     EXPECT_EQ(values.at("large/1").size(), vs.size());
   });
 }
@@ -149,18 +149,18 @@ TEST_F(HostFenceTest, MakesVisibleWhatWasPutBeforeItAndNothingSooner) {
     for (int round = 0; round < 200; ++round) {
       const std::size_t bytes = round % 50 == 0 ? 1 << 20 : random() % 300;
       if (puts(round, self)) {
-        ASSERT_TRUE(link.put(key(round, self), std::string(bytes, 'v'), kLong).ok());
+        ASSERT_TRUE(link.put(key(round, self), std::string(bytes, 'v'), kFenceTimeout).ok());
       }
       for (int each = 0; each < kInstances; ++each) {
         std::optional<std::string> value;
-        ASSERT_TRUE(link.get(key(round, each), kLong, value).ok());
+        ASSERT_TRUE(link.get(key(round, each), kFenceTimeout, value).ok());
         ASSERT_FALSE(value.has_value()) << "before the fence, round " << round;
       }
-      const LinkError error = link.fence("fence", kLong, {});
+      const LinkError error = link.fence("fence", kFenceTimeout, {});
       ASSERT_TRUE(error.ok()) << error.status.message();
       for (int each = 0; each < kInstances; ++each) {
         std::optional<std::string> value;
-        ASSERT_TRUE(link.get(key(round, each), kLong, value).ok());
+        ASSERT_TRUE(link.get(key(round, each), kFenceTimeout, value).ok());
         ASSERT_EQ(value.has_value(), puts(round, each)) << "round " << round << ", instance " << each;
       }
     }
@@ -170,8 +170,8 @@ TEST_F(HostFenceTest, MakesVisibleWhatWasPutBeforeItAndNothingSooner) {
 TEST_F(HostFenceTest, OpensAlsoForTagsTooLongForASlot) {
   const std::string tag(contract::kSlotTagBytes + 1, 'x');
   run({0, 1, 2}, [&](AgentLink& link, int) {
-    EXPECT_TRUE(link.fence(tag, kLong, {}).ok());
-    EXPECT_TRUE(link.fence("short", kLong, {}).ok());
+    EXPECT_TRUE(link.fence(tag, kFenceTimeout, {}).ok());
+    EXPECT_TRUE(link.fence("short", kFenceTimeout, {}).ok());
   });
   EXPECT_EQ(fences.size(), 2U);
 }
@@ -182,7 +182,7 @@ TEST_F(HostFenceTest, ADeathIsToldToThoseWhoWaitAndToThoseWhoComeLater) {
       {0, 2},
       [](AgentLink& link, int) {
         for (int time = 0; time < 2; ++time) {
-          const LinkError error = link.fence("fence", kLong, {});
+          const LinkError error = link.fence("fence", kFenceTimeout, {});
           EXPECT_EQ(error.status.code(), Code::kUnavailable);
           EXPECT_EQ(error.instance, 1);
           EXPECT_EQ(error.status.message(), "instance 1 (pid 7) was killed by SIGKILL");
@@ -205,7 +205,7 @@ TEST_F(HostFenceTest, ThatTakesTooLongNamesWhoIsMissingAndCanBeRepeated) {
       late.count_down();
     }
     if (self == 1) late.wait();
-    EXPECT_TRUE(link.fence("fence", kLong, {}).ok());
+    EXPECT_TRUE(link.fence("fence", kFenceTimeout, {}).ok());
   });
 }
 
@@ -222,7 +222,7 @@ TEST_F(HostFenceTest, ThatTakesTooLongForOneAfterTheOtherNamesWhoHasNeverCome) {
       expectLate(link, 1, "instance 1 has");
     }
     all_late.arrive_and_wait();
-    EXPECT_TRUE(link.fence("fence", kLong, {}).ok());
+    EXPECT_TRUE(link.fence("fence", kFenceTimeout, {}).ok());
   });
 }
 
@@ -241,7 +241,7 @@ TEST_F(HostFenceTest, ThatWaitsForAnotherHostSaysSo) {
           late = true;
           late_again.wait();
         } else {
-          EXPECT_TRUE(link.fence("fence", kLong, {}).ok());
+          EXPECT_TRUE(link.fence("fence", kFenceTimeout, {}).ok());
         }
         if (self == 1) opened_for_1.count_down();
         if (self == 2) {  // while instance 0 has given up, which was here
@@ -250,14 +250,14 @@ TEST_F(HostFenceTest, ThatWaitsForAnotherHostSaysSo) {
           expectLate(link, -1, who);
           late_again.count_down();
         }
-        EXPECT_TRUE(link.fence("fence", kLong, {}).ok());
+        EXPECT_TRUE(link.fence("fence", kFenceTimeout, {}).ok());
       },
       [&] { others_come = late; });
 }
 
 TEST_F(HostFenceTest, ForDifferentThingsFailsForAllInside) {
   run({0, 1}, [](AgentLink& link, int self) {
-    const LinkError error = link.fence("communicator " + std::to_string(self), kLong, {});
+    const LinkError error = link.fence("communicator " + std::to_string(self), kFenceTimeout, {});
     EXPECT_EQ(error.status.code(), Code::kFailedPrecondition);
     EXPECT_THAT(error.status.message(),
                 ::testing::AllOf(::testing::HasSubstr("different calls"),
@@ -275,13 +275,13 @@ TEST_F(HostFenceTest, AnswersEveryEntryHoweverShortItsTimeIs) {
     for (int round = 0; round < 300; ++round) {
       const bool for_long = round % 50 == 0;
       if (for_long) together.arrive_and_wait();
-      const LinkError error = link.fence("fence", for_long ? kLong : milliseconds(random() % 3), {});
+      const LinkError error = link.fence("fence", for_long ? kFenceTimeout : milliseconds(random() % 3), {});
       ASSERT_TRUE(error.ok() || error.status.code() == Code::kDeadlineExceeded) << error.status.message();
       ASSERT_NE(error.status.message(), "poprun's agent did not answer before the deadline");
       in_time += error.ok() ? 1 : 0;
     }
     done.arrive_and_wait();
-    const LinkError error = link.fence("fence", kLong, {});
+    const LinkError error = link.fence("fence", kFenceTimeout, {});
     EXPECT_TRUE(error.ok()) << error.status.message();
   });
   EXPECT_GT(in_time, 0);
@@ -312,7 +312,7 @@ class HostFenceAtAStandstill : public HostFenceTest {
           error = link.fence("fence", milliseconds(1000), {});
           standing.wait();  // only a thread that is there can be told
           std::optional<std::string> value;
-          EXPECT_TRUE(link.get("key", kLong, value).ok());
+          EXPECT_TRUE(link.get("key", kFenceTimeout, value).ok());
         },
         [&] {
           if (told || !areInside({0})) return;
@@ -343,7 +343,7 @@ TEST_F(HostFenceTest, TheAgentsEndIsNoticed) {
   run(
       {0, 2},
       [](AgentLink& link, int) {
-        const LinkError error = link.fence("fence", kLong, {});
+        const LinkError error = link.fence("fence", kFenceTimeout, {});
         EXPECT_EQ(error.status.code(), Code::kUnavailable);
         EXPECT_THAT(error.status.message(), ::testing::HasSubstr("poprun's agent is gone"));
       },
@@ -356,7 +356,7 @@ TEST_F(HostFenceTest, AnInstanceThatEndsLeavesNothingInsideForItsNextProcess) {
   run({1}, [](AgentLink& link, int) {
     EXPECT_EQ(link.fence("fence", milliseconds(1), {}).status.code(), Code::kDeadlineExceeded);
   });
-  run({0, 1, 2}, [](AgentLink& link, int) { EXPECT_TRUE(link.fence("fence", kLong, {}).ok()); });
+  run({0, 1, 2}, [](AgentLink& link, int) { EXPECT_TRUE(link.fence("fence", kFenceTimeout, {}).ok()); });
 }
 
 TEST_F(HostFenceTest, OpensForOneThatIsAloneOnItsHost) {
@@ -366,9 +366,9 @@ TEST_F(HostFenceTest, OpensForOneThatIsAloneOnItsHost) {
   first_here = 2;
   instances_here = 1;
   run({2}, [](AgentLink& link, int) {
-    for (int round = 0; round < 3; ++round) EXPECT_TRUE(link.fence("fence", kLong, {}).ok());
-    EXPECT_TRUE(link.put("key", "value", kLong).ok());
-    EXPECT_TRUE(link.fence("fence", kLong, {}).ok());
+    for (int round = 0; round < 3; ++round) EXPECT_TRUE(link.fence("fence", kFenceTimeout, {}).ok());
+    EXPECT_TRUE(link.put("key", "value", kFenceTimeout).ok());
+    EXPECT_TRUE(link.fence("fence", kFenceTimeout, {}).ok());
   });
   EXPECT_EQ(fences.size(), 4U);
 }

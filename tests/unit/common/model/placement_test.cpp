@@ -12,7 +12,7 @@
 namespace pop::model {
 namespace {
 
-JobSpec job(int hosts, int instances, int replicas, int ipus_per_replica = 1) {
+JobSpec jobOn(int hosts, int instances, int replicas, int ipus_per_replica = 1) {
   JobSpec spec{.hosts = {},
                .programs = {{.command = {"./train"}, .num_instances = instances}},
                .num_instances = instances,
@@ -22,13 +22,13 @@ JobSpec job(int hosts, int instances, int replicas, int ipus_per_replica = 1) {
   return spec;
 }
 
-// A job without mistakes, of any shape.
+// A jobOn without mistakes, of any shape.
 JobSpec randomJob(SplitMix64& random) {
   while (true) {
     const int hosts = static_cast<int>(1 + random.below(6));
     const int instances = hosts * static_cast<int>(1 + random.below(20));
     const int replicas = instances * static_cast<int>(1 + random.below(9));
-    const JobSpec spec = job(hosts, instances, replicas, 1 << random.below(7));
+    const JobSpec spec = jobOn(hosts, instances, replicas, 1 << random.below(7));
     if (findMistakes(spec).empty()) return spec;
   }
 }
@@ -81,7 +81,7 @@ TEST(Place, PutsAllIpusOfAnInstanceIntoItsIpuLinkDomain) {
 }
 
 TEST(Place, FollowsTheExampleOfTwoHosts) {
-  const std::vector<InstancePlacement> placement = place(job(2, 4, 8, 16));  // 128 IPUs: two domains
+  const std::vector<InstancePlacement> placement = place(jobOn(2, 4, 8, 16));  // 128 IPUs: two domains
   ASSERT_EQ(placement.size(), 4U);
   EXPECT_EQ(placement[2].host, 1);
   EXPECT_EQ(placement[2].local_instance, 0);
@@ -92,7 +92,7 @@ TEST(Place, FollowsTheExampleOfTwoHosts) {
 }
 
 TEST(Place, FillsHostByHostUpToTheirSlots) {
-  JobSpec spec = job(3, 5, 5);
+  JobSpec spec = jobOn(3, 5, 5);
   spec.hosts = {{"a", 2}, {"b"}, {"c", 4}};
   std::vector<int> hosts;
   std::vector<int> locals;
@@ -105,13 +105,13 @@ TEST(Place, FillsHostByHostUpToTheirSlots) {
 }
 
 TEST(Place, DividesInstancesOverTheChosenDomains) {
-  JobSpec spec = job(1, 8, 16);
+  JobSpec spec = jobOn(1, 8, 16);
   spec.num_ilds = 2;
   for (const InstancePlacement& each : place(spec)) EXPECT_EQ(each.ild, each.instance / 4);
 }
 
 TEST(Place, GivesTheFirstInstancesOneMoreReplica) {
-  JobSpec spec = job(1, 4, 10);
+  JobSpec spec = jobOn(1, 4, 10);
   spec.uneven_replicas = true;
   std::vector<std::pair<int, int>> replicas;
   for (const InstancePlacement& each : place(spec))
@@ -120,7 +120,7 @@ TEST(Place, GivesTheFirstInstancesOneMoreReplica) {
 }
 
 TEST(PlaceDeathTest, AJobWithMistakesIsOurBug) {
-  EXPECT_DEATH(static_cast<void>(place(job(1, 2, 3))), "internal error");
+  EXPECT_DEATH(static_cast<void>(place(jobOn(1, 2, 3))), "internal error");
 }
 
 }  // namespace

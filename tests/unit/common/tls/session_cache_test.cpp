@@ -12,7 +12,7 @@
 namespace pop::tls {
 namespace {
 
-constexpr std::time_t kNow = 1'000'000;
+constexpr std::time_t kStart = 1'000'000;
 
 tls::TlsFiles filesOf(const std::string& authority, const std::string& certificate) {
   tls::TlsFiles files;
@@ -29,28 +29,28 @@ class SessionCacheTest : public ::testing::Test {
 
   testing::TempDir directory_;
   std::string path_ = directory_.path() + "/cache/tls/sessions";
-  std::time_t now_ = kNow;
+  std::time_t now_ = kStart;
 };
 
 TEST_F(SessionCacheTest, HandsOnWhatAJobHasKept) {
-  job()->keep("h0:1", kNow + 10, "secret");
+  job()->keep("h0:1", kStart + 10, "secret");
   EXPECT_EQ(job()->find("h0:1"), "secret");
   EXPECT_EQ(job()->find("h0:2"), "");
-  job()->keep("h0:1", kNow + 20, "newer");
+  job()->keep("h0:1", kStart + 20, "newer");
   EXPECT_EQ(job()->find("h0:1"), "newer");
 }
 
 TEST_F(SessionCacheTest, IsEmptyWithOtherCertificates) {
-  job()->keep("h0:1", kNow + 10, "secret");
+  job()->keep("h0:1", kStart + 10, "secret");
   for (const tls::TlsFiles& files : {filesOf("ca", "alice renewed"), filesOf("another ca", "alice"),
                                      filesOf("c", "aalice"), filesOf("", "")})
     EXPECT_EQ(job(files)->find("h0:1"), "");
 }
 
 TEST_F(SessionCacheTest, KeepsWhatIsOfOtherCertificatesAndServices) {
-  job()->keep("h0:1", kNow + 10, "secret");
-  job(filesOf("ca", "bob"))->keep("h0:1", kNow + 10, "of bob");
-  job()->keep("h1:1", kNow + 10, "of h1");
+  job()->keep("h0:1", kStart + 10, "secret");
+  job(filesOf("ca", "bob"))->keep("h0:1", kStart + 10, "of bob");
+  job()->keep("h1:1", kStart + 10, "of h1");
   EXPECT_EQ(job()->find("h0:1"), "secret");
   EXPECT_EQ(job()->find("h1:1"), "of h1");
   EXPECT_EQ(job(filesOf("ca", "bob"))->find("h0:1"), "of bob");
@@ -59,8 +59,8 @@ TEST_F(SessionCacheTest, KeepsWhatIsOfOtherCertificatesAndServices) {
 TEST_F(SessionCacheTest, OfJobsAtTheSameTimeKeepsBoth) {
   auto one = job();
   auto other = job();
-  one->keep("h0:1", kNow + 10, "one");
-  other->keep("h1:1", kNow + 10, "other");
+  one->keep("h0:1", kStart + 10, "one");
+  other->keep("h1:1", kStart + 10, "other");
   one.reset();
   other.reset();
   EXPECT_EQ(job()->find("h0:1"), "one");
@@ -68,7 +68,7 @@ TEST_F(SessionCacheTest, OfJobsAtTheSameTimeKeepsBoth) {
 }
 
 TEST_F(SessionCacheTest, ForgetsForTheNextJobToo) {
-  job()->keep("h0:1", kNow + 10, "secret");
+  job()->keep("h0:1", kStart + 10, "secret");
   auto second = job();
   second->forget("h0:1");
   EXPECT_EQ(second->find("h0:1"), "");
@@ -78,12 +78,12 @@ TEST_F(SessionCacheTest, ForgetsForTheNextJobToo) {
 
 TEST_F(SessionCacheTest, EndsWhatIsOver) {
   const auto first = job();
-  first->keep("h0:1", kNow + 10, "secret");
-  first->keep("h1:1", kNow, "over already");
+  first->keep("h0:1", kStart + 10, "secret");
+  first->keep("h1:1", kStart, "over already");
   EXPECT_EQ(first->find("h1:1"), "");
-  now_ = kNow + 10;
+  now_ = kStart + 10;
   EXPECT_EQ(first->find("h0:1"), "");
-  now_ = kNow - 1;
+  now_ = kStart - 1;
   EXPECT_EQ(first->find("h0:1"), "");
 }
 
@@ -96,14 +96,14 @@ TEST_F(SessionCacheTest, MakesNoFileWhenThereIsNothingToKeep) {
 TEST_F(SessionCacheTest, WithoutAFileLastsAsLongAsItsJob) {
   path_.clear();
   const auto only = job();
-  only->keep("h0:1", kNow + 10, "secret");
+  only->keep("h0:1", kStart + 10, "secret");
   EXPECT_EQ(only->find("h0:1"), "secret");
   EXPECT_EQ(job()->find("h0:1"), "");
 }
 
 TEST_F(SessionCacheTest, ThatCannotBeWrittenIsNoMatter) {
   path_ = "/proc/nowhere/tls/sessions";
-  job()->keep("h0:1", kNow + 10, "secret");
+  job()->keep("h0:1", kStart + 10, "secret");
   EXPECT_EQ(job()->find("h0:1"), "");
 }
 

@@ -28,15 +28,15 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using testing::ThreadGroup;
 
-using Call = std::function<void(Communicator&)>;
+using CommunicatorCall = std::function<void(Communicator&)>;
 
-void runOnWorld(ThreadGroup& group, const Call& body) {
+void runOnWorld(ThreadGroup& group, const CommunicatorCall& body) {
   group.run([&](Context& context) { body(context.world()); });
 }
 
 struct BadCall {
   const char* what;
-  Call call;
+  CommunicatorCall call;
   const char* message;
 };
 
@@ -199,7 +199,7 @@ TEST(Communicator, SumsFloatsBitIdenticallyOnAllMembersAndInEveryRun) {
 }
 
 // What `calls[rank]` of two members throw.
-std::vector<std::string> messagesOf(const std::vector<Call>& calls) {
+std::vector<std::string> messagesOf(const std::vector<CommunicatorCall>& calls) {
   std::vector<std::string> messages(calls.size());
   ThreadGroup group(static_cast<int>(calls.size()));
   runOnWorld(group, [&](Communicator& world) {
@@ -213,7 +213,7 @@ std::vector<std::string> messagesOf(const std::vector<Call>& calls) {
   return messages;
 }
 
-Call sumOf(std::size_t count) {
+CommunicatorCall sumOf(std::size_t count) {
   return [count](Communicator& world) {
     std::vector<float> data(count);
     world.allReduceSum(std::span(data));
@@ -227,7 +227,7 @@ TEST(Communicator, TellsMembersThatTheyPassDifferentCounts) {
 }
 
 TEST(Communicator, TellsMembersThatTheyCallDifferentOperations) {
-  const Call gather = [](Communicator& world) {
+  const CommunicatorCall gather = [](Communicator& world) {
     std::vector<float> all(2 * 10);
     world.allGather(nullptr, all.data(), 10, Type::kFloat);
   };
@@ -236,7 +236,7 @@ TEST(Communicator, TellsMembersThatTheyCallDifferentOperations) {
 
 // An empty call sends nothing, so it is the next one that shows the difference.
 TEST(Communicator, TellsMembersThatTheyHaveMadeDifferentNumbersOfCalls) {
-  const Call one_more = [](Communicator& world) {
+  const CommunicatorCall one_more = [](Communicator& world) {
     sumOf(0)(world);
     sumOf(10)(world);
   };

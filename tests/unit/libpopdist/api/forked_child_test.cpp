@@ -25,24 +25,24 @@ using testing::GroupShape;
 using testing::isRefused;
 using testing::ThreadGroup;
 
-constexpr std::size_t kCount = 1000;
+constexpr std::size_t kForkedElements = 1000;
 constexpr float kBefore = -1;
 
 // What is wrong, by number; 0: nothing.
 int callsOf(Communicator& world) {
-  const std::vector<float> in(2 * kCount, 1);
-  std::vector<float> out(2 * kCount, kBefore);
+  const std::vector<float> in(2 * kForkedElements, 1);
+  std::vector<float> out(2 * kForkedElements, kBefore);
   const std::function<void()> calls[] = {
-      [&] { world.allReduce(in.data(), out.data(), kCount, Type::kFloat); },
-      [&] { world.allReduce(out.data(), out.data(), kCount, Type::kFloat); },
-      [&] { world.reduce(in.data(), out.data(), kCount, Type::kFloat, Operator::kSum, 0); },
-      [&] { world.reduceScatter(in.data(), out.data(), kCount, Type::kFloat); },
-      [&] { world.allGather(in.data(), out.data(), kCount, Type::kFloat); },
+      [&] { world.allReduce(in.data(), out.data(), kForkedElements, Type::kFloat); },
+      [&] { world.allReduce(out.data(), out.data(), kForkedElements, Type::kFloat); },
+      [&] { world.reduce(in.data(), out.data(), kForkedElements, Type::kFloat, Operator::kSum, 0); },
+      [&] { world.reduceScatter(in.data(), out.data(), kForkedElements, Type::kFloat); },
+      [&] { world.allGather(in.data(), out.data(), kForkedElements, Type::kFloat); },
       [&] { world.barrier(); },
   };
   for (int call = 0; call < std::ssize(calls); ++call) {
     const bool untouched =
-        isRefused(calls[call]) && std::count(out.begin(), out.end(), kBefore) == 2 * kCount;
+        isRefused(calls[call]) && std::count(out.begin(), out.end(), kBefore) == 2 * kForkedElements;
     if (!untouched) return call + 1;
   }
   return 0;

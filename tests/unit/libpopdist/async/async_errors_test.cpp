@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using testing::runMembers;
 using testing::ThreadGroup;
 
-constexpr std::chrono::milliseconds kSoon{1'000};
+constexpr std::chrono::milliseconds kBriefTimeout{1'000};
 
 std::string named(int rank) {
   const std::string number = std::to_string(rank);
@@ -153,7 +153,7 @@ TEST(AsyncErrors, ANameThatSomeDoNotIssueEndsWithTheirRanks) {
     std::optional<Pending> pending;
     if (!has_it) pending = sum(members, "common", data);
     members.barrier("issued").wait();  // all have heard of "common" then, however long that takes
-    if (has_it) pending = sum(members, "rare", data, kSoon);
+    if (has_it) pending = sum(members, "rare", data, kBriefTimeout);
     const popdist_error error = errorOf([&] { pending->wait(); });
     EXPECT_EQ(error.code(), ErrorCode::kDeadlineExceeded) << error.what();
     EXPECT_EQ(error.peer(), 1);
@@ -190,7 +190,7 @@ TEST(AsyncErrors, AMemberThatNeverMakesItsOwnIsNamed) {
   group.run([&](Context& context) {
     auto communicator = context.createCommunicator({0, 1});
     if (context.instanceIndex() == 1) return failed.wait();
-    context.setTimeout(kSoon);
+    context.setTimeout(kBriefTimeout);
     AsyncCommunicator members(std::move(communicator));
     std::vector<float> data{1};
     const popdist_error error = errorOf([&] { sum(members, "alone", data).wait(); });

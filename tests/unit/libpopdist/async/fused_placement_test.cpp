@@ -25,10 +25,10 @@ using testing::ThreadGroup;
 enum class Place { kPrivate, kPrivatePiece, kShared, kSharedPiece, kBoth };
 
 template <typename T>
-class Tensors {
+class PlacedTensors {
  public:
   // Those in pieces have an element between them: the second one lies oddly.
-  Tensors(Context& context, Place place, const std::vector<std::size_t>& counts) {
+  PlacedTensors(Context& context, Place place, const std::vector<std::size_t>& counts) {
     const bool apart = place != Place::kPrivatePiece && place != Place::kSharedPiece;
     std::size_t elements = 0;
     for (const std::size_t count : counts) elements += count + 1;
@@ -75,17 +75,17 @@ class Tensors {
   std::vector<FusedTensor> all_;
 };
 
-struct Case {
+struct FusedCase {
   std::string name;
   std::vector<Place> places;  ///< of rank r: places[r % size]
   std::optional<choice::SharedAlgorithm> forced{};
   bool tcp_only = false;
 
-  friend void PrintTo(const Case& tested, std::ostream* out) { *out << tested.name; }
+  friend void PrintTo(const FusedCase& tested, std::ostream* out) { *out << tested.name; }
 };
 
 using Algorithm = choice::SharedAlgorithm;
-const std::vector<Case> kCases{
+const std::vector<FusedCase> kCases{
     {"AllShared", {Place::kShared}},
     {"SharedOrInOnePiece", {Place::kShared, Place::kSharedPiece}},
     {"SharedOrPrivate", {Place::kPrivate, Place::kShared}},
@@ -100,7 +100,7 @@ const std::vector<Case> kCases{
     {"OverTcp", {Place::kShared, Place::kPrivatePiece}, {}, true},
 };
 
-class FusedPlacement : public ::testing::TestWithParam<std::tuple<int, Case>> {
+class FusedPlacement : public ::testing::TestWithParam<std::tuple<int, FusedCase>> {
  protected:
   // Steps with the tensors of such counts.
   template <typename T>
@@ -112,7 +112,7 @@ class FusedPlacement : public ::testing::TestWithParam<std::tuple<int, Case>> {
       context.impl().state.forced = choice::ForcedAlgorithms{.in_memory = placed.forced};
       AsyncCommunicator members = everybody(context);
       const auto rank = static_cast<std::size_t>(context.instanceIndex());
-      Tensors<T> tensors(context, placed.places[rank % placed.places.size()], counts);
+      PlacedTensors<T> tensors(context, placed.places[rank % placed.places.size()], counts);
       FusedAllReduce fused(context, members, "gradients", tensors.all());
       EXPECT_EQ(fused.buckets(), 1U);
       for (int step = 0; step < steps; ++step) {
@@ -149,7 +149,7 @@ TEST(FusedTensors, AreCopiedOnlyForMessages) {
     ThreadGroup group({.replicas_of_instance = {1, 1}, .transport = {.tcp_only = tcp_only}});
     group.run([&](Context& context) {
       AsyncCommunicator members = everybody(context);
-      Tensors<float> tensors(context, place, {20, 20});
+      PlacedTensors<float> tensors(context, place, {20, 20});
       const FusedAllReduce fused(context, members, "gradients", tensors.all());
       if (context.instanceIndex() == 0) bytes = fused.copiedBytes();
     });
@@ -169,8 +169,9 @@ TEST(FusedTensors, OfOtherCountsAreAnErrorThoughAsManyTogether) {
   group.run([](Context& context) {
     AsyncCommunicator members = everybody(context);
     const bool odd = context.instanceIndex() == 1;
-    Tensors<float> tensors(context, Place::kShared,
-                           odd ? std::vector<std::size_t>{800, 2000} : std::vector<std::size_t>{1000, 1800});
+    PlacedTensors<float> tensors(
+        context, Place::kShared,
+        odd ? std::vector<std::size_t>{800, 2000} : std::vector<std::size_t>{1000, 1800});
     FusedAllReduce fused(context, members, "gradients", tensors.all());
     const popdist_error error = errorOf([&] { fused.reduce(); });
     EXPECT_EQ(error.code(), ErrorCode::kFailedPrecondition);

@@ -20,11 +20,11 @@ using testing::MembersShape;
 using testing::ThreadGroup;
 
 constexpr std::size_t kTensors = 6;
-constexpr std::size_t kCount = 10;
+constexpr std::size_t kTensorElements = 10;
 
 /// Of different buckets of two, each in memory of its own.
-struct Tensors {
-  explicit Tensors(float value) : values(kTensors, std::vector<float>(kCount, value)) {}
+struct SixTensors {
+  explicit SixTensors(float value) : values(kTensors, std::vector<float>(kTensorElements, value)) {}
   std::vector<FusedTensor> all() {
     std::vector<FusedTensor> tensors;
     for (std::vector<float>& each : values)
@@ -34,7 +34,7 @@ struct Tensors {
   std::vector<std::vector<float>> values;
 };
 
-constexpr FusionOptions kPairs{.bucket_bytes = 2 * kCount * sizeof(float)};
+constexpr FusionOptions kPairs{.bucket_bytes = 2 * kTensorElements * sizeof(float)};
 
 class FusedTelling : public ::testing::TestWithParam<MembersShape> {};
 INSTANTIATE_TEST_SUITE_P(Members, FusedTelling,
@@ -45,7 +45,7 @@ TEST_P(FusedTelling, TellsOfATensorWhenItHoldsItsSumWhileOthersAreNotReady) {
   ThreadGroup group(GetParam().group());
   group.run([](Context& context) {
     AsyncCommunicator members = everybody(context);
-    Tensors tensors(1);
+    SixTensors tensors(1);
     FusedAllReduce fused(context, members, "step", tensors.all(), kPairs);
     std::mutex mutex;
     std::condition_variable changed;
@@ -58,7 +58,7 @@ TEST_P(FusedTelling, TellsOfATensorWhenItHoldsItsSumWhileOthersAreNotReady) {
       changed.notify_all();
     });
     for (int step = 0; step < 3; ++step) {
-      for (std::vector<float>& each : tensors.values) each.assign(kCount, 1);
+      for (std::vector<float>& each : tensors.values) each.assign(kTensorElements, 1);
       told.clear();
       for (std::size_t tensor = 0; tensor < kTensors; tensor += 2) {
         fused.ready(tensor);
@@ -78,7 +78,7 @@ TEST(FusedTelling, WaitThrowsWhatATellingThrowsAndTheNextStepGoesOn) {
   ThreadGroup group(2);
   group.run([](Context& context) {
     AsyncCommunicator members = everybody(context);
-    Tensors tensors(1);
+    SixTensors tensors(1);
     FusedAllReduce fused(context, members, "step", tensors.all(), kPairs);
     std::vector<std::size_t> told;
     bool fails = true;

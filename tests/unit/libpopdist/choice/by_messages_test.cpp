@@ -16,16 +16,16 @@ using plan::kGarbage;
 using plan::Operation;
 using plan::SimulatedRank;
 
-constexpr int kRanks = 3;
+constexpr int kMessageRanks = 3;
 
 /// Rank i has input {10 i, 10 i + 1, …} and output {100 i, 100 i + 1, …}. The outputs afterwards.
 std::vector<std::vector<Element>> outputsOf(Request request, std::size_t input_count,
                                             std::size_t output_count) {
-  std::vector<SimulatedRank<Element>> group(kRanks);
-  for (int rank = 0; rank < kRanks; ++rank) {
+  std::vector<SimulatedRank<Element>> group(kMessageRanks);
+  for (int rank = 0; rank < kMessageRanks; ++rank) {
     auto& self = group[static_cast<std::size_t>(rank)];
     request.rank = rank;
-    request.ranks = kRanks;
+    request.ranks = kMessageRanks;
     self.plan = planCollective(request);
     for (std::size_t i = 0; i < input_count; ++i) self.input.push_back(10 * rank + static_cast<Element>(i));
     for (std::size_t i = 0; i < output_count; ++i)
@@ -66,7 +66,7 @@ TEST(PlanCollective, AllToAllTransposesBlocks) {
 
 TEST(PlanCollective, BarrierHearsFromTheOthersAndLeavesOutputsAlone) {
   EXPECT_EQ(outputsOf({.operation = Operation::kBarrier}, 1, 1), (Outputs{{0}, {100}, {200}}));
-  EXPECT_GT(elementsSent(planCollective({.operation = Operation::kBarrier, .ranks = kRanks})), 0U);
+  EXPECT_GT(elementsSent(planCollective({.operation = Operation::kBarrier, .ranks = kMessageRanks})), 0U);
 }
 
 Algorithm allReduceOf(std::size_t bytes, bool over_network, int ranks = 4) {

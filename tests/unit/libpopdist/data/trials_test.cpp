@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "popdist/error.hpp"
 
 namespace popdist::data {
@@ -26,7 +28,13 @@ ErrorCode codeOf(const Options& options) {
   return ErrorCode::kInternal;
 }
 
-TEST(Trials, GiveEachKindOfDataToTheCommand) {
+// Its variable is for the commands, not for the other tests of this program.
+class Trials : public ::testing::Test {
+ protected:
+  void TearDown() override { ::unsetenv("POPDIST_DATA"); }
+};
+
+TEST_F(Trials, GiveEachKindOfDataToTheCommand) {
   const auto rows = runTrials(shell(
       "case $POPDIST_DATA in real) echo 10 samples/s;; generated) echo '20 samples/s';; synthetic) echo "
       "\"it's 30 samples/s\";; esac"));
@@ -37,7 +45,7 @@ TEST(Trials, GiveEachKindOfDataToTheCommand) {
 }
 
 // echo says the option again; poprun would obey it.
-TEST(Trials, GiveEachNumberOfReplicasInAscendingOrder) {
+TEST_F(Trials, GiveEachNumberOfReplicasInAscendingOrder) {
   Options options = shell("", {4, 1});
   options.command = {"echo", "samples/s", "7 samples/s"};
   const auto rows = runTrials(options);
@@ -46,7 +54,7 @@ TEST(Trials, GiveEachNumberOfReplicasInAscendingOrder) {
   EXPECT_EQ(rows[1].replicas, 4);
 }
 
-TEST(Trials, EndWithACommandThatFailsOrSaysNothing) {
+TEST_F(Trials, EndWithACommandThatFailsOrSaysNothing) {
   EXPECT_EQ(codeOf(shell("echo 5 samples/s; exit 3")), ErrorCode::kAborted);
   EXPECT_EQ(codeOf(shell("kill -9 $$")), ErrorCode::kAborted);
   EXPECT_EQ(codeOf(shell("echo quick")), ErrorCode::kNotFound);

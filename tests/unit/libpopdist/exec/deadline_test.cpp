@@ -17,7 +17,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
 
-constexpr milliseconds kTimeout{40};
+constexpr milliseconds kCallTimeout{40};
 constexpr milliseconds kTestLimit{20'000};
 
 struct Waited {
@@ -26,7 +26,7 @@ struct Waited {
 };
 
 Waited callAlone(transport::ShmWorld& world, Request request, int rank) {
-  request.timeout = kTimeout;
+  request.timeout = kCallTimeout;
   std::vector<double> input(100'000);
   std::vector<double> output(100'000);
   const auto begin = Clock::now();
@@ -38,7 +38,7 @@ void expectDeadline(const Waited& waited, const std::string& who) {
   EXPECT_EQ(waited.failure.status.code(), pop::Code::kDeadlineExceeded);
   EXPECT_THAT(waited.failure.status.message(), AllOf(HasSubstr("waiting for " + who + ": "),
                                                      HasSubstr("(to wait longer: Context::setTimeout")));
-  EXPECT_GE(waited.time, kTimeout);
+  EXPECT_GE(waited.time, kCallTimeout);
   EXPECT_LT(waited.time, kTestLimit);
 }
 

@@ -14,10 +14,10 @@
 namespace popdist::exec {
 namespace {
 
-using Elements = std::vector<std::int64_t>;
+using ExchangedElements = std::vector<std::int64_t>;
 
-Elements valuesOf(int rank, std::size_t count) {
-  Elements values(count);
+ExchangedElements valuesOf(int rank, std::size_t count) {
+  ExchangedElements values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<std::int64_t>(i * 2 + 1) << (20 * rank);
   return values;
 }
@@ -35,8 +35,8 @@ class Exchange {
   bool poll(std::size_t rank) { return (rank == 0 ? zero_ : one_).poll(); }
   bool done() const { return zero_.done() && one_.done(); }
   bool correct() const {
-    Elements sum = valuesOf(0, call_.count);
-    const Elements other = valuesOf(1, call_.count);
+    ExchangedElements sum = valuesOf(0, call_.count);
+    const ExchangedElements other = valuesOf(1, call_.count);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += other[i];
     return done() && data_[0] == sum && data_[1] == sum;
   }
@@ -52,7 +52,7 @@ class Exchange {
   Channel there_;
   Channel back_;
   End ends_[2] = {{there_, back_}, {back_, there_}};
-  Elements data_[2];
+  ExchangedElements data_[2];
   const plan::Plan plans_[2];
   RankProgress zero_{call_, workOf(0, ends_[0]), waiting_};
   RankProgress one_{call_, workOf(1, ends_[1]), waiting_};

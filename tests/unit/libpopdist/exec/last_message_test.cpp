@@ -33,7 +33,7 @@ class DiesWhenAskedAfter final : public PeerMonitor {
   std::vector<int> awaited_;
 };
 
-const Request kBroadcast{
+const Request kLastBroadcast{
     .operation = plan::Operation::kBroadcast, .type = Type::kInt32, .count = 1000, .root = 0};
 
 TEST(LastMessage, StillCounts) {
@@ -41,9 +41,9 @@ TEST(LastMessage, StillCounts) {
   std::vector<std::int32_t> sent(1000, 7);
   std::vector<std::int32_t> received(1000);
   DiesWhenAskedAfter monitor([&] {
-    EXPECT_TRUE(call(world, kBroadcast, {{0, nullptr, sent.data()}}).status.ok());
+    EXPECT_TRUE(call(world, kLastBroadcast, {{0, nullptr, sent.data()}}).status.ok());
   });
-  Request receive = kBroadcast;
+  Request receive = kLastBroadcast;
   receive.monitor = &monitor;
   const Failure failure = call(world, receive, {{1, nullptr, received.data()}});
   EXPECT_TRUE(failure.status.ok()) << failure.status.message();
@@ -54,7 +54,7 @@ TEST(LastMessage, ThatNeverCameIsTheEndOfTheCall) {
   transport::ShmWorld world = transport::ShmWorld::oneRankEach(2);
   std::vector<std::int32_t> received(1000);
   DiesWhenAskedAfter monitor([] {});
-  Request receive = kBroadcast;
+  Request receive = kLastBroadcast;
   receive.monitor = &monitor;
   const Failure failure = call(world, receive, {{1, nullptr, received.data()}});
   EXPECT_EQ(failure.status, pop::unavailable("instance 5 has ended"));

@@ -28,7 +28,7 @@ constexpr const char* kKilled = "instance 2 (pid 712) was killed by SIGKILL";
 
 // What `call` throws; a call that succeeds is a failure of the test.
 template <typename Call>
-std::optional<popdist_error> errorOf(const Call& call) {
+std::optional<popdist_error> lossOf(const Call& call) {
   try {
     call();
   } catch (const popdist_error& error) {
@@ -41,7 +41,7 @@ std::optional<popdist_error> errorOf(const Call& call) {
 template <typename Call>
 void expectLoss(const Call& call, int peer, const char* text) {
   const auto begin = std::chrono::steady_clock::now();
-  const std::optional<popdist_error> error = errorOf(call);
+  const std::optional<popdist_error> error = lossOf(call);
   if (!error) return;
   EXPECT_EQ(error->code(), ErrorCode::kUnavailable) << error->what();
   EXPECT_EQ(error->peer(), peer);
@@ -49,7 +49,7 @@ void expectLoss(const Call& call, int peer, const char* text) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
-void sum(Communicator& communicator) {
+void sumOfOne(Communicator& communicator) {
   std::vector<float> data(1000, 1.0F);
   communicator.allReduceSum(std::span(data));
 }
@@ -65,7 +65,7 @@ TEST(PeerLoss, OfACrashedMemberEndsTheCallsOfAllOthers) {
   ThreadGroup group(5);
   group.run([&](Context& context) {
     if (context.instanceIndex() == 2) return group.end(2, false, kKilled);
-    expectLoss([&] { sum(context.world()); }, 2, kKilled);
+    expectLoss([&] { sumOfOne(context.world()); }, 2, kKilled);
   });
 }
 
@@ -78,7 +78,7 @@ TEST(PeerLoss, IsFoundByWhoeverWaitsAlready) {
       return group.end(2, false, kKilled);
     }
     waiting.count_down();
-    expectLoss([&] { sum(context.world()); }, 2, kKilled);
+    expectLoss([&] { sumOfOne(context.world()); }, 2, kKilled);
   });
 }
 
@@ -86,7 +86,7 @@ TEST(PeerLoss, TellsWhereItHappened) {
   ThreadGroup group(3);
   group.run([&](Context& context) {
     if (context.instanceIndex() == 2) return group.end(2, false, kKilled);
-    const auto error = errorOf([&] { sum(context.world()); });
+    const auto error = lossOf([&] { sumOfOne(context.world()); });
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->rank(), context.instanceIndex());
     EXPECT_EQ(error->operation(), "allReduce");
@@ -105,7 +105,7 @@ TEST(PeerLoss, NamesTheInstanceNotTheRank) {
     const auto some = context.createCommunicator({1, 2, 3});
     if (context.instanceIndex() == 2) return group.end(2, false, kKilled);
     if (some == nullptr) return;
-    expectLoss([&] { sum(*some); }, 2, kKilled);
+    expectLoss([&] { sumOfOne(*some); }, 2, kKilled);
   });
 }
 
@@ -126,7 +126,7 @@ TEST(PeerLoss, OfAMemberThatLeftCleanlyCountsOnlyIfItIsAwaited) {
     if (context.instanceIndex() == 2) return group.end(2, true, "instance 2 exited with code 0");
     if (context.instanceIndex() == 0) return;
     // Rank 1 waits for rank 0 alone, which does not come.
-    const auto error = errorOf([&] { broadcastFrom(context.world(), 0); });
+    const auto error = lossOf([&] { broadcastFrom(context.world(), 0); });
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->code(), ErrorCode::kDeadlineExceeded) << error->what();
   });
@@ -153,7 +153,7 @@ TEST(PeerLoss, OfSomebodyElseDoesNotDisturb) {
       return ended.count_down();
     }
     ended.wait();
-    for (int turn = 0; turn < 50; ++turn) sum(*some);
+    for (int turn = 0; turn < 50; ++turn) sumOfOne(*some);
     broadcastFrom(*some, 1, 200'000);
   });
 }
@@ -194,13 +194,13 @@ TEST(PeerLoss, LeavesACommunicatorThatRefusesFurtherCalls) {
   group.run([&](Context& context) {
     const auto others = context.createCommunicator({0, 1});
     if (context.instanceIndex() == 2) return group.end(2, false, kKilled);
-    expectLoss([&] { sum(context.world()); }, 2, kKilled);
-    const auto again = errorOf([&] { context.world().synchronize(); });
+    expectLoss([&] { sumOfOne(context.world()); }, 2, kKilled);
+    const auto again = lossOf([&] { context.world().synchronize(); });
     ASSERT_TRUE(again.has_value());
     EXPECT_EQ(again->code(), ErrorCode::kFailedPrecondition);
     EXPECT_THAT(again->what(), HasSubstr("an earlier call on this communicator failed"));
     EXPECT_THAT(again->what(), HasSubstr(kKilled));
-    sum(*others);  // another communicator, without the lost one, goes on
+    sumOfOne(*others);  // another communicator, without the lost one, goes on
   });
 }
 
@@ -223,7 +223,7 @@ TEST(ThreadGroup, MakesAnExceptionTheEndOfItsInstance) {
   try {
     group.run([&](Context& context) {
       if (context.instanceIndex() == 1) throw std::runtime_error("I give up");
-      if (context.instanceIndex() == 0) expectLoss([&] { sum(context.world()); }, 1, "I give up");
+      if (context.instanceIndex() == 0) expectLoss([&] { sumOfOne(context.world()); }, 1, "I give up");
     });
   } catch (const std::runtime_error& error) {
     seen = error.what();

@@ -37,7 +37,7 @@ TEST_P(SharedMove, BringsEveryBlockToItsPlaceWithoutRaces) {
   }
 }
 
-std::string nameOfCase(const ::testing::TestParamInfo<SharedMove::ParamType>& tested) {
+std::string nameOfMove(const ::testing::TestParamInfo<SharedMove::ParamType>& tested) {
   const auto [way, ranks] = tested.param;
   return nameOf(way) + "Of" + std::to_string(ranks);
 }
@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(All, SharedMove,
                          ::testing::Combine(::testing::Values(SharedWay::kEager, SharedWay::kStaged,
                                                               SharedWay::kDirect, SharedWay::kGiving),
                                             ::testing::ValuesIn(sharedGroupSizes())),
-                         nameOfCase);
+                         nameOfMove);
 
 TEST(StagedMove, ExportsABlockThatGoesToSeveralOnce) {
   const StageShape shape{1024, 4};

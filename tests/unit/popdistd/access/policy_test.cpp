@@ -68,10 +68,10 @@ class WhoMayWhat : public ::testing::Test {
   }
 
   FakeAudit audit;
-  testing::FakeApi jobs;
+  pop::testing::FakeApi jobs;
   GuardedApi guarded{jobs, audit};
   Api& api = guarded;
-  testing::FakePodsApi pods;
+  pop::testing::FakePodsApi pods;
   GuardedPods guarded_pods{pods, audit};
 };
 

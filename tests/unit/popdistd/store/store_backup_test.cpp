@@ -14,10 +14,10 @@
 namespace pop::popdistd {
 namespace {
 
+using pop::testing::jobRecord;
 using ::testing::ElementsAre;
-using testing::jobRecord;
 
-class StoreBackupTest : public testing::StoreTest {
+class StoreBackupTest : public pop::testing::StoreTest {
  protected:
   // A store whose file is the copy.
   std::unique_ptr<SqliteStore> restored() const {
@@ -25,18 +25,18 @@ class StoreBackupTest : public testing::StoreTest {
     std::filesystem::create_directory(directory);
     std::filesystem::permissions(directory, std::filesystem::perms::owner_all);
     std::filesystem::copy_file(copy_, directory + "/store.db");
-    return testing::openStore(directory);
+    return pop::testing::openStore(directory);
   }
 
   const std::string copy_ = home_ / "copy.db";
 };
-INSTANTIATE_TEST_SUITE_P(Stores, StoreBackupTest, testing::kPlaces, testing::placeName);
+INSTANTIATE_TEST_SUITE_P(Stores, StoreBackupTest, pop::testing::kPlaces, pop::testing::placeName);
 
 TEST_P(StoreBackupTest, HasAllThatIsCommitted) {
   put(jobRecord(1));
-  ASSERT_TRUE(store_->putPartition("p", "record", testing::ipus(0, 4)).ok());
+  ASSERT_TRUE(store_->putPartition("p", "record", pop::testing::ipus(0, 4)).ok());
   ASSERT_TRUE(store_->bind("p", 1).ok());
-  ASSERT_TRUE(store_->putEvent(1, testing::event(1)).ok());
+  ASSERT_TRUE(store_->putEvent(1, pop::testing::event(1)).ok());
   ASSERT_TRUE(store_->putMeta("epoch", "3").ok());
   commit();
   const Status status = store_->backup(copy_);
@@ -46,9 +46,9 @@ TEST_P(StoreBackupTest, HasAllThatIsCommitted) {
   EXPECT_EQ(file.st_mode & 07777, 0600u);
   EXPECT_FALSE(std::filesystem::exists(copy_ + ".new"));
   const auto copy = restored();
-  EXPECT_THAT(testing::jobIds(*copy), ElementsAre(1));
+  EXPECT_THAT(pop::testing::jobIds(*copy), ElementsAre(1));
   EXPECT_EQ(copy->partitions().value().at(0).job, 1);
-  EXPECT_THAT(copy->events(1, 0, 9).value(), ElementsAre(testing::event(1)));
+  EXPECT_THAT(copy->events(1, 0, 9).value(), ElementsAre(pop::testing::event(1)));
   EXPECT_EQ(copy->meta("epoch").value(), "3");
   EXPECT_THAT(copy->check().value().findings, ::testing::IsEmpty());
 }
@@ -56,7 +56,7 @@ TEST_P(StoreBackupTest, HasAllThatIsCommitted) {
 TEST_P(StoreBackupTest, NeverReplacesAFile) {
   std::ofstream(copy_) << "precious";
   EXPECT_EQ(store_->backup(copy_).code(), Code::kAlreadyExists);
-  EXPECT_EQ(testing::fileText(copy_), "precious");
+  EXPECT_EQ(pop::testing::fileText(copy_), "precious");
   EXPECT_EQ(store_->backup(home_ / "missing/copy").code(), Code::kNotFound);
   EXPECT_EQ(store_->backup("copy").code(), Code::kInvalidArgument);
 }
@@ -65,19 +65,19 @@ TEST_P(StoreBackupTest, HasNothingOfATurnThatGoesOn) {
   put(jobRecord(1));
   commit();
   put(jobRecord(2));
-  if (GetParam() == testing::Place::kMemory) {
+  if (GetParam() == pop::testing::Place::kMemory) {
     EXPECT_EQ(store_->backup(copy_).code(), Code::kFailedPrecondition);
   } else {
     EXPECT_TRUE(store_->backup(copy_).ok());
-    EXPECT_THAT(testing::jobIds(*restored()), ElementsAre(1));
+    EXPECT_THAT(pop::testing::jobIds(*restored()), ElementsAre(1));
   }
   commit();
-  EXPECT_THAT(testing::jobIds(*store_), ElementsAre(1, 2));
+  EXPECT_THAT(pop::testing::jobIds(*store_), ElementsAre(1, 2));
 }
 
 TEST(StoreBackup, IsMadeByAnotherThreadWhileTheLoopGoesOn) {
-  const testing::TempDir home;
-  const auto store = testing::openStore(home / "state");
+  const pop::testing::TempDir home;
+  const auto store = pop::testing::openStore(home / "state");
   constexpr std::size_t kCopies = 10;
   std::vector<Status> copied(kCopies);
   std::thread copier([&] {
@@ -86,7 +86,7 @@ TEST(StoreBackup, IsMadeByAnotherThreadWhileTheLoopGoesOn) {
   });
   for (std::int64_t job = 1; job <= 100; ++job) {
     EXPECT_TRUE(store->putJob(jobRecord(job)).ok());
-    EXPECT_TRUE(store->putEvent(job, testing::event(1)).ok());
+    EXPECT_TRUE(store->putEvent(job, pop::testing::event(1)).ok());
     EXPECT_TRUE(store->commit().ok());
   }
   copier.join();

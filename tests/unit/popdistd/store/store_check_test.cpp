@@ -13,12 +13,12 @@
 namespace pop::popdistd {
 namespace {
 
+using pop::testing::jobRecord;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::jobRecord;
 using ::testing::SizeIs;
 
 class StoreCheckTest : public ::testing::Test {
@@ -27,9 +27,9 @@ class StoreCheckTest : public ::testing::Test {
     for (const std::int64_t job : {1, 2}) {
       ASSERT_TRUE(store_->putJob(jobRecord(job)).ok());
       for (const std::uint64_t sequence : {1u, 2u, 3u})
-        ASSERT_TRUE(store_->putEvent(job, testing::event(sequence)).ok());
+        ASSERT_TRUE(store_->putEvent(job, pop::testing::event(sequence)).ok());
     }
-    ASSERT_TRUE(store_->putPartition("p", "record", testing::ipus(0, 4)).ok());
+    ASSERT_TRUE(store_->putPartition("p", "record", pop::testing::ipus(0, 4)).ok());
     ASSERT_TRUE(store_->bind("p", 1).ok());
     ASSERT_TRUE(store_->putRecord(RecordKind::kHost, "h0", v1::HostRecord().SerializeAsString()).ok());
     ASSERT_TRUE(store_->commit().ok());
@@ -41,10 +41,10 @@ class StoreCheckTest : public ::testing::Test {
     return store_->check().value().findings;
   }
 
-  testing::TempDir home_;
+  pop::testing::TempDir home_;
   const std::string directory_ = home_ / "state";
   const std::string file_ = directory_ + "/store.db";
-  std::unique_ptr<SqliteStore> store_ = testing::openStore(directory_);
+  std::unique_ptr<SqliteStore> store_ = pop::testing::openStore(directory_);
 };
 
 TEST_F(StoreCheckTest, CountsWhatIsThere) {
@@ -93,7 +93,7 @@ TEST_F(StoreCheckTest, FindsPagesThatAreDamaged) {
   for (std::int64_t job = 3; job < 2000; ++job) ASSERT_TRUE(store_->putJob(jobRecord(job)).ok());
   ASSERT_TRUE(store_->commit().ok());
   store_.reset();
-  store_ = testing::openStore(directory_);
+  store_ = pop::testing::openStore(directory_);
   {
     std::fstream file(file_, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(static_cast<std::streamoff>(std::filesystem::file_size(file_) / 4096 / 2 * 4096));

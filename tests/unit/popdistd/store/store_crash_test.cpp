@@ -17,9 +17,9 @@
 namespace pop::popdistd {
 namespace {
 
-using testing::event;
-using testing::ipus;
-using testing::jobRecord;
+using pop::testing::event;
+using pop::testing::ipus;
+using pop::testing::jobRecord;
 
 constexpr int kRounds = 100;
 
@@ -31,7 +31,7 @@ Status writeTurn(Store& store, std::int64_t n) {
     const std::string last = "p" + std::to_string(n - 1);
     POP_RETURN_IF_ERROR(store.unbind(last));
     POP_RETURN_IF_ERROR(store.removePartition(last));
-    POP_RETURN_IF_ERROR(store.putJob(testing::ended(jobRecord(n - 1, std::to_string(n - 1)))));
+    POP_RETURN_IF_ERROR(store.putJob(pop::testing::ended(jobRecord(n - 1, std::to_string(n - 1)))));
   }
   POP_RETURN_IF_ERROR(store.putJob(jobRecord(n, std::to_string(n))));
   POP_RETURN_IF_ERROR(store.putPartition(partition, "record", ipus(0, 16)));
@@ -98,7 +98,7 @@ void killWritersAgainAndAgain(const std::string& directory) {
   std::int64_t acknowledged = 0;
   for (int round = 0; round < kRounds; ++round) {
     acknowledged = std::max(acknowledged, killWriterAfter(directory, random.below(10), random.below(20'000)));
-    const auto store = testing::openStore(directory);
+    const auto store = pop::testing::openStore(directory);
     ASSERT_NE(store, nullptr);
     const std::int64_t last = lastTurn(*store);
     ASSERT_GE(last, acknowledged);
@@ -107,14 +107,14 @@ void killWritersAgainAndAgain(const std::string& directory) {
     ASSERT_NO_FATAL_FAILURE(expectWholeTurns(*store, last)) << "round " << round;
   }
   EXPECT_GT(acknowledged, kRounds);
-  EXPECT_THAT(testing::openStore(directory)->check().value().findings, ::testing::IsEmpty());
+  EXPECT_THAT(pop::testing::openStore(directory)->check().value().findings, ::testing::IsEmpty());
 }
 
 // What a kill leaves is the same on every disk; one in memory does not wait for its writes.
 TEST(StoreCrash, KeepsWhatWasAcknowledgedAndNoHalfTurn) {
-  const testing::TempDir home;
-  testing::inAChild([&] {
-    ASSERT_NO_FATAL_FAILURE(testing::ownDisk(home.path(), "size=64m"));
+  const pop::testing::TempDir home;
+  pop::testing::inAChild([&] {
+    ASSERT_NO_FATAL_FAILURE(pop::testing::ownDisk(home.path(), "size=64m"));
     killWritersAgainAndAgain(home / "state");
   });
 }

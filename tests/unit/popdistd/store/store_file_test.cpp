@@ -18,9 +18,9 @@
 namespace pop::popdistd {
 namespace {
 
+using pop::testing::jobRecord;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::jobRecord;
 
 mode_t modeOf(const std::string& path) {
   struct stat status {};
@@ -33,7 +33,7 @@ class StoreFileTest : public ::testing::Test {
   Status openStatus() const { return SqliteStore::open(directory_).status(); }
   // A store with so many jobs, closed.
   void makeStore(int jobs) const {
-    const auto store = testing::openStore(directory_);
+    const auto store = pop::testing::openStore(directory_);
     for (int job = 1; job <= jobs; ++job) ASSERT_TRUE(store->putJob(jobRecord(job)).ok());
     ASSERT_TRUE(store->commit().ok());
   }
@@ -43,14 +43,14 @@ class StoreFileTest : public ::testing::Test {
     ASSERT_TRUE(status.ok()) << status.message();
   }
 
-  testing::TempDir home_;
+  pop::testing::TempDir home_;
   const std::string directory_ = home_ / "a/state";
   const std::string file_ = directory_ + "/store.db";
 };
 
 TEST_F(StoreFileTest, IsTheUsersAlone) {
   const mode_t before = ::umask(0);
-  const auto store = testing::openStore(directory_);
+  const auto store = pop::testing::openStore(directory_);
   ASSERT_TRUE(store->putJob(jobRecord(1)).ok());
   ASSERT_TRUE(store->commit().ok());
   ::umask(before);
@@ -67,11 +67,11 @@ TEST_F(StoreFileTest, BecomesTheUsersAloneIfItWasCopiedHere) {
 }
 
 TEST_F(StoreFileTest, IsNotOpenedTwice) {
-  auto store = testing::openStore(directory_);
+  auto store = pop::testing::openStore(directory_);
   const Status status = openStatus();
   EXPECT_EQ(status.code(), Code::kAlreadyExists);
   EXPECT_THAT(status.message(), HasSubstr(std::to_string(::getpid())));
-  testing::inAChild([&] {
+  pop::testing::inAChild([&] {
     const Status in_child = openStatus();
     EXPECT_EQ(in_child.code(), Code::kAlreadyExists);
     EXPECT_THAT(in_child.message(), HasSubstr(std::to_string(::getppid())));
@@ -90,8 +90,8 @@ TEST_F(StoreFileTest, IsNotOpenedWhereOthersMayWrite) {
 
 TEST_F(StoreFileTest, IsNotOpenedInADirectoryThatIsReadOnly) {
   makeStore(1);
-  testing::inAChild([&] {
-    ASSERT_NO_FATAL_FAILURE(testing::ownMounts());
+  pop::testing::inAChild([&] {
+    ASSERT_NO_FATAL_FAILURE(pop::testing::ownMounts());
     const char* const path = directory_.c_str();
     ASSERT_EQ(::mount(path, path, nullptr, MS_BIND, nullptr), 0);
     ASSERT_EQ(::mount(path, path, nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr), 0);
@@ -121,7 +121,7 @@ TEST_F(StoreFileTest, OfANewerDaemonIsRefusedAndLeftAlone) {
   EXPECT_EQ(status.code(), Code::kFailedPrecondition);
   EXPECT_THAT(status.message(), HasSubstr("1000"));
   run("PRAGMA user_version = " + std::to_string(schemaSteps().size()));
-  EXPECT_THAT(testing::jobIds(*testing::openStore(directory_)), ElementsAre(1));
+  EXPECT_THAT(pop::testing::jobIds(*pop::testing::openStore(directory_)), ElementsAre(1));
 }
 
 TEST_F(StoreFileTest, OfAnotherProgramIsRefusedAndLeftAlone) {
@@ -129,16 +129,16 @@ TEST_F(StoreFileTest, OfAnotherProgramIsRefusedAndLeftAlone) {
   std::filesystem::remove(file_);
   std::ofstream{file_};
   run("CREATE TABLE theirs(x)");
-  const std::string before = testing::fileText(file_);
+  const std::string before = pop::testing::fileText(file_);
   const Status status = openStatus();
   EXPECT_EQ(status.code(), Code::kFailedPrecondition);
   EXPECT_THAT(status.message(), HasSubstr("another program"));
-  EXPECT_EQ(testing::fileText(file_), before);
+  EXPECT_EQ(pop::testing::fileText(file_), before);
 }
 
 TEST_F(StoreFileTest, IsRefusedAsDamagedIfItIsEmptyOrGarbageOrCut) {
   makeStore(1000);
-  const std::string whole = testing::fileText(file_);
+  const std::string whole = pop::testing::fileText(file_);
   std::string overwritten = whole;
   overwritten.replace(whole.size() / 2, 4096, std::string(4096, '\xff'));
   for (const std::string& bytes : {std::string(), std::string(9000, 'x'), whole.substr(0, 50),
@@ -149,7 +149,7 @@ TEST_F(StoreFileTest, IsRefusedAsDamagedIfItIsEmptyOrGarbageOrCut) {
     EXPECT_THAT(status.message(), HasSubstr("popctl backup"));
   }
   std::ofstream(file_, std::ios::binary) << whole;
-  EXPECT_EQ(testing::jobIds(*testing::openStore(directory_)).size(), 1000u);
+  EXPECT_EQ(pop::testing::jobIds(*pop::testing::openStore(directory_)).size(), 1000u);
 }
 
 TEST_F(StoreFileTest, IsNotMadeAnewBesideWhatALostOneHasLeft) {
@@ -173,7 +173,7 @@ TEST_F(StoreFileTest, IsMadeAgainAfterAHalfFinishedStart) {
 TEST_F(StoreFileTest, SaysWhichRecordCannotBeRead) {
   makeStore(3);
   run("UPDATE jobs SET record = x'ffff' WHERE id = 2");
-  const Status status = testing::openStore(directory_)->jobs().status();
+  const Status status = pop::testing::openStore(directory_)->jobs().status();
   EXPECT_EQ(status.code(), Code::kDataLoss);
   EXPECT_THAT(status.message(), HasSubstr("job 2"));
 }

@@ -15,8 +15,8 @@
 namespace pop::popdistd {
 namespace {
 
+using pop::testing::jobRecord;
 using ::testing::IsEmpty;
-using testing::jobRecord;
 
 v1::JobRecord largeJob(std::int64_t id) {
   v1::JobRecord job = jobRecord(id, std::to_string(id));
@@ -41,24 +41,24 @@ std::int64_t fill(Store& store, std::int64_t from) {
 
 void expectTurns(Store& store, std::int64_t turns) {
   EXPECT_EQ(store.meta("turn").value(), std::to_string(turns));
-  EXPECT_EQ(testing::jobIds(store).size(), static_cast<std::size_t>(turns));
+  EXPECT_EQ(pop::testing::jobIds(store).size(), static_cast<std::size_t>(turns));
   EXPECT_FALSE(store.hasUncommitted());
 }
 
 class StoreFullDiskTest : public ::testing::Test {
  protected:
-  void mountSmallDisk() const { ASSERT_NO_FATAL_FAILURE(testing::ownDisk(home_.path(), "size=4m")); }
+  void mountSmallDisk() const { ASSERT_NO_FATAL_FAILURE(pop::testing::ownDisk(home_.path(), "size=4m")); }
   void fillDisk() const { std::ofstream(filler_) << std::string(8 << 20, 'x'); }
 
-  testing::TempDir home_;
+  pop::testing::TempDir home_;
   const std::string directory_ = home_ / "state";
   const std::string filler_ = home_ / "filler";
 };
 
 TEST_F(StoreFullDiskTest, UndoesTheTurnAndGoesOnWhenThereIsSpace) {
-  testing::inAChild([&] {
+  pop::testing::inAChild([&] {
     ASSERT_NO_FATAL_FAILURE(mountSmallDisk());
-    auto store = testing::openStore(directory_);
+    auto store = pop::testing::openStore(directory_);
     std::int64_t turns = 0;
     for (std::size_t round = 0; round < 3; ++round) {
       std::ofstream(filler_) << std::string((3 - round) << 20, 'x');
@@ -75,32 +75,32 @@ TEST_F(StoreFullDiskTest, UndoesTheTurnAndGoesOnWhenThereIsSpace) {
       expectTurns(*store, ++turns);
     }
     store.reset();
-    store = testing::openStore(directory_);
+    store = pop::testing::openStore(directory_);
     expectTurns(*store, turns);
     EXPECT_THAT(store->check().value().findings, IsEmpty());
   });
 }
 
 TEST_F(StoreFullDiskTest, SaysItWhenTheStoreIsMadeOrOpened) {
-  testing::inAChild([&] {
+  pop::testing::inAChild([&] {
     ASSERT_NO_FATAL_FAILURE(mountSmallDisk());
     std::filesystem::create_directory(directory_);
     std::filesystem::permissions(directory_, std::filesystem::perms::owner_all);
     fillDisk();
     EXPECT_EQ(SqliteStore::open(directory_).code(), Code::kResourceExhausted);
     std::filesystem::remove(filler_);
-    ASSERT_NE(testing::openStore(directory_), nullptr);
+    ASSERT_NE(pop::testing::openStore(directory_), nullptr);
     fillDisk();
     EXPECT_EQ(SqliteStore::open(directory_).code(), Code::kResourceExhausted);
     std::filesystem::remove(filler_);
-    EXPECT_NE(testing::openStore(directory_), nullptr);
+    EXPECT_NE(pop::testing::openStore(directory_), nullptr);
   });
 }
 
 TEST_F(StoreFullDiskTest, LeavesNoPartOfABackup) {
-  testing::inAChild([&] {
+  pop::testing::inAChild([&] {
     ASSERT_NO_FATAL_FAILURE(mountSmallDisk());
-    const auto store = testing::openStore(directory_);
+    const auto store = pop::testing::openStore(directory_);
     ASSERT_TRUE(store->putJob(jobRecord(1)).ok());
     ASSERT_TRUE(store->commit().ok());
     fillDisk();
@@ -114,9 +114,9 @@ TEST_F(StoreFullDiskTest, LeavesNoPartOfABackup) {
 }
 
 TEST_F(StoreFullDiskTest, IsWhatALimitOnFileSizesIsLike) {
-  testing::inAChild([&] {
+  pop::testing::inAChild([&] {
     std::signal(SIGXFSZ, SIG_IGN);
-    const auto store = testing::openStore(directory_);
+    const auto store = pop::testing::openStore(directory_);
     const rlimit limit{1'000'000, RLIM_INFINITY};
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
     const std::int64_t turns = fill(*store, 1);

@@ -8,14 +8,14 @@
 namespace pop::popdistd {
 namespace {
 
+using pop::testing::event;
+using pop::testing::jobRecord;
 using ::testing::ElementsAre;
-using testing::event;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::jobRecord;
 
-class StoreJobsTest : public testing::StoreTest {};
-INSTANTIATE_TEST_SUITE_P(Stores, StoreJobsTest, testing::kPlaces, testing::placeName);
+class StoreJobsTest : public pop::testing::StoreTest {};
+INSTANTIATE_TEST_SUITE_P(Stores, StoreJobsTest, pop::testing::kPlaces, pop::testing::placeName);
 
 TEST_P(StoreJobsTest, AreReadAsTheyWereWrittenById) {
   put(jobRecord(10, "request 10"));
@@ -40,7 +40,7 @@ TEST_P(StoreJobsTest, BecomeWhatWasWrittenLast) {
 
 TEST_P(StoreJobsTest, LoseTheirSpecWhenTheyEnd) {
   put(jobRecord(1));
-  put(testing::ended(jobRecord(1)));
+  put(pop::testing::ended(jobRecord(1)));
   const std::vector<v1::JobRecord> jobs = store_->jobs().value();
   ASSERT_EQ(jobs.size(), 1u);
   EXPECT_EQ(jobs[0].spec(), "");
@@ -58,13 +58,13 @@ TEST_P(StoreJobsTest, HaveARequestIdOfTheirOwn) {
   v1::JobRecord renamed = jobRecord(2, "request");
   EXPECT_EQ(store_->putJob(renamed).code(), Code::kAlreadyExists);
   commit();
-  EXPECT_THAT(testing::jobIds(*store_), ElementsAre(1, 2, 3));
+  EXPECT_THAT(pop::testing::jobIds(*store_), ElementsAre(1, 2, 3));
   EXPECT_EQ(store_->jobs().value()[1].request_id(), "");
 }
 
 TEST_P(StoreJobsTest, HaveAPositiveId) {
   EXPECT_EQ(store_->putJob(jobRecord(0)).code(), Code::kInvalidArgument);
-  EXPECT_THAT(testing::jobIds(*store_), IsEmpty());
+  EXPECT_THAT(pop::testing::jobIds(*store_), IsEmpty());
 }
 
 TEST_P(StoreJobsTest, GoWithTheirEventsAndTheirRequestId) {
@@ -72,7 +72,7 @@ TEST_P(StoreJobsTest, GoWithTheirEventsAndTheirRequestId) {
   put(jobRecord(2));
   for (const std::int64_t job : {1, 2}) ASSERT_TRUE(store_->putEvent(job, event(7)).ok());
   ASSERT_TRUE(store_->removeJob(1).ok());
-  EXPECT_THAT(testing::jobIds(*store_), ElementsAre(2));
+  EXPECT_THAT(pop::testing::jobIds(*store_), ElementsAre(2));
   EXPECT_THAT(store_->events(1, 0, 10).value(), IsEmpty());
   EXPECT_THAT(store_->events(2, 0, 10).value(), ElementsAre(event(7)));
   put(jobRecord(3, "request"));

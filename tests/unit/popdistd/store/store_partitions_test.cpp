@@ -8,13 +8,13 @@
 namespace pop::popdistd {
 namespace {
 
+using pop::testing::ipus;
+using pop::testing::jobRecord;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using testing::ipus;
 using ::testing::IsEmpty;
-using testing::jobRecord;
 
-class StorePartitionsTest : public testing::StoreTest {
+class StorePartitionsTest : public pop::testing::StoreTest {
  protected:
   void put(std::string_view id, const std::vector<IpuKey>& ipus, std::string_view bytes = "record") {
     const Status status = store_->putPartition(id, bytes, ipus);
@@ -28,7 +28,7 @@ class StorePartitionsTest : public testing::StoreTest {
     return std::nullopt;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Stores, StorePartitionsTest, testing::kPlaces, testing::placeName);
+INSTANTIATE_TEST_SUITE_P(Stores, StorePartitionsTest, pop::testing::kPlaces, pop::testing::placeName);
 
 TEST_P(StorePartitionsTest, AreReadAsTheyWereWritten) {
   put("b", ipus(4, 4), "of b");

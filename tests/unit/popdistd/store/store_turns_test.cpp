@@ -8,25 +8,25 @@
 namespace pop::popdistd {
 namespace {
 
+using pop::testing::ipus;
+using pop::testing::jobRecord;
 using ::testing::ElementsAre;
-using testing::ipus;
 using ::testing::IsEmpty;
-using testing::jobRecord;
 
-class StoreTurnsTest : public testing::StoreTest {};
-INSTANTIATE_TEST_SUITE_P(Stores, StoreTurnsTest, testing::kPlaces, testing::placeName);
+class StoreTurnsTest : public pop::testing::StoreTest {};
+INSTANTIATE_TEST_SUITE_P(Stores, StoreTurnsTest, pop::testing::kPlaces, pop::testing::placeName);
 
 TEST_P(StoreTurnsTest, BeginWithAWriteAndEndWithACommit) {
   EXPECT_FALSE(store_->hasUncommitted());
   EXPECT_TRUE(store_->commit().ok());
-  EXPECT_THAT(testing::jobIds(*store_), IsEmpty());
+  EXPECT_THAT(pop::testing::jobIds(*store_), IsEmpty());
   EXPECT_FALSE(store_->hasUncommitted());
   put(jobRecord(1));
   EXPECT_TRUE(store_->hasUncommitted());
-  EXPECT_THAT(testing::jobIds(*store_), ElementsAre(1));
+  EXPECT_THAT(pop::testing::jobIds(*store_), ElementsAre(1));
   commit();
   EXPECT_FALSE(store_->hasUncommitted());
-  EXPECT_THAT(testing::jobIds(*store_), ElementsAre(1));
+  EXPECT_THAT(pop::testing::jobIds(*store_), ElementsAre(1));
 }
 
 TEST_P(StoreTurnsTest, GoOnAfterARefusal) {
@@ -37,24 +37,24 @@ TEST_P(StoreTurnsTest, GoOnAfterARefusal) {
   ASSERT_TRUE(store_->putPartition("p", "", ipus(0, 4)).ok());
   EXPECT_EQ(store_->putPartition("q", "", ipus(0, 4)).code(), Code::kAlreadyExists);
   commit();
-  EXPECT_THAT(testing::jobIds(*store_), ElementsAre(1, 3));
+  EXPECT_THAT(pop::testing::jobIds(*store_), ElementsAre(1, 3));
   EXPECT_EQ(store_->partitions().value().size(), 1u);
   EXPECT_THAT(store_->check().value().findings, IsEmpty());
 }
 
 class StoreFileTurnsTest : public ::testing::Test {
  protected:
-  testing::TempDir home_;
+  pop::testing::TempDir home_;
   const std::string directory_ = home_ / "state";
 };
 
 TEST_F(StoreFileTurnsTest, AreThereWhenTheStoreIsOpenedAgainIfTheyWereCommitted) {
   {
-    const auto store = testing::openStore(directory_);
+    const auto store = pop::testing::openStore(directory_);
     ASSERT_TRUE(store->putJob(jobRecord(1)).ok());
     ASSERT_TRUE(store->putPartition("p", "", ipus(0, 4)).ok());
     ASSERT_TRUE(store->bind("p", 1).ok());
-    ASSERT_TRUE(store->putEvent(1, testing::event(1)).ok());
+    ASSERT_TRUE(store->putEvent(1, pop::testing::event(1)).ok());
     ASSERT_TRUE(store->putMeta("epoch", "3").ok());
     ASSERT_TRUE(store->putRecord(RecordKind::kUser, "alice", "record").ok());
     ASSERT_TRUE(store->commit().ok());
@@ -62,17 +62,17 @@ TEST_F(StoreFileTurnsTest, AreThereWhenTheStoreIsOpenedAgainIfTheyWereCommitted)
     ASSERT_TRUE(store->unbind("p").ok());
     ASSERT_TRUE(store->putMeta("epoch", "4").ok());
   }
-  const auto store = testing::openStore(directory_);
-  EXPECT_THAT(testing::jobIds(*store), ElementsAre(1));
+  const auto store = pop::testing::openStore(directory_);
+  EXPECT_THAT(pop::testing::jobIds(*store), ElementsAre(1));
   ASSERT_EQ(store->partitions().value().size(), 1u);
   EXPECT_EQ(store->partitions().value()[0].job, 1);
-  EXPECT_THAT(store->events(1, 0, 9).value(), ElementsAre(testing::event(1)));
+  EXPECT_THAT(store->events(1, 0, 9).value(), ElementsAre(pop::testing::event(1)));
   EXPECT_EQ(store->meta("epoch").value(), "3");
   EXPECT_EQ(store->records(RecordKind::kUser).value().size(), 1u);
 }
 
 TEST_F(StoreFileTurnsTest, AreSeenByOthersWhenTheyAreCommitted) {
-  const auto store = testing::openStore(directory_);
+  const auto store = pop::testing::openStore(directory_);
   Database reader = Database::open(directory_ + "/store.db", Database::Access::kRead).value();
   ASSERT_TRUE(store->putJob(jobRecord(1)).ok());
   EXPECT_EQ(reader.number("SELECT count(*) FROM jobs").value(), 0);
@@ -83,7 +83,7 @@ TEST_F(StoreFileTurnsTest, AreSeenByOthersWhenTheyAreCommitted) {
 
 // A writer that holds the file for longer than the store waits: another program, against the rules.
 TEST_F(StoreFileTurnsTest, AreRefusedAsAWholeWhileAnotherProgramWrites) {
-  const auto store = testing::openStore(directory_);
+  const auto store = pop::testing::openStore(directory_);
   Database other = Database::open(directory_ + "/store.db", Database::Access::kWrite).value();
   ASSERT_TRUE(other.run("BEGIN IMMEDIATE").ok());
   EXPECT_EQ(store->putJob(jobRecord(1)).code(), Code::kUnavailable);
@@ -94,12 +94,12 @@ TEST_F(StoreFileTurnsTest, AreRefusedAsAWholeWhileAnotherProgramWrites) {
   EXPECT_FALSE(store->hasUncommitted());
   ASSERT_TRUE(store->putJob(jobRecord(3)).ok());
   ASSERT_TRUE(store->commit().ok());
-  EXPECT_THAT(testing::jobIds(*store), ElementsAre(3));
+  EXPECT_THAT(pop::testing::jobIds(*store), ElementsAre(3));
 }
 
 // The schema forbids it to other programs too.
 TEST_F(StoreFileTurnsTest, AreGuardedByTheFileItself) {
-  const auto store = testing::openStore(directory_);
+  const auto store = pop::testing::openStore(directory_);
   for (const std::int64_t job : {1, 2}) ASSERT_TRUE(store->putJob(jobRecord(job, std::to_string(job))).ok());
   ASSERT_TRUE(store->putPartition("p", "", ipus(0, 4)).ok());
   ASSERT_TRUE(store->bind("p", 1).ok());

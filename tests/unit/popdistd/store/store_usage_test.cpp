@@ -13,8 +13,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class StoreUsageTest : public testing::StoreTest {};
-INSTANTIATE_TEST_SUITE_P(Both, StoreUsageTest, testing::kPlaces, testing::placeName);
+class StoreUsageTest : public pop::testing::StoreTest {};
+INSTANTIATE_TEST_SUITE_P(Both, StoreUsageTest, pop::testing::kPlaces, pop::testing::placeName);
 
 TEST_P(StoreUsageTest, TheLastOfEachUserIsKept) {
   EXPECT_TRUE(store_->putUsage({"bob", 5, 10}).ok());
@@ -33,9 +33,9 @@ TEST_P(StoreUsageTest, LessThanNothingIsRefusedAndTheTurnGoesOn) {
 }
 
 TEST(StoreUsageCheckTest, FindsWhatTheSchemaForbids) {
-  testing::TempDir home;
+  pop::testing::TempDir home;
   const std::string directory = home / "state";
-  const std::unique_ptr<SqliteStore> store = testing::openStore(directory);
+  const std::unique_ptr<SqliteStore> store = pop::testing::openStore(directory);
   ASSERT_TRUE(store->putUsage({"bob", 1, 10}).ok());
   ASSERT_TRUE(store->putRecord(RecordKind::kQuota, "user bob", v1::QuotaRecord().SerializeAsString()).ok());
   ASSERT_TRUE(store->commit().ok());

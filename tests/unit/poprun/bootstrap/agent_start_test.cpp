@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-MATCHER_P(EndsWith, words, "") {
+MATCHER_P(EndsWithWords, words, "") {
   return arg.size() >= words.size() && std::equal(words.rbegin(), words.rend(), arg.rbegin());
 }
 
@@ -46,11 +46,11 @@ TEST(RshCommand, TellsSshWhatLibsshIsTold) {
                            .identity_files = {"/key"},
                            .config_file = "/config",
                            .connect_timeout_ms = 5000};
-  EXPECT_THAT(
-      rshCommand({.host = "h0"}, options, "run"),
-      AllOf(Contains("BatchMode=yes"), Contains("ConnectTimeout=5"), Contains("RemoteCommand=none"),
-            Contains("SessionType=default"),
-            EndsWith(std::vector<std::string>{"-F", "/config", "-i", "/key", "-p", "2222", "me@h0", "run"})));
+  EXPECT_THAT(rshCommand({.host = "h0"}, options, "run"),
+              AllOf(Contains("BatchMode=yes"), Contains("ConnectTimeout=5"), Contains("RemoteCommand=none"),
+                    Contains("SessionType=default"),
+                    EndsWithWords(std::vector<std::string>{"-F", "/config", "-i", "/key", "-p", "2222",
+                                                           "me@h0", "run"})));
 }
 
 TEST(RshCommand, GivesSshWholeSecondsThatAreEnough) {

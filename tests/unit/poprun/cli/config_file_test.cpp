@@ -49,7 +49,7 @@ class ConfigFileTest : public ::testing::Test {
   const std::string& directory_ = temp_dir_.path();
 };
 
-std::vector<std::string> mistakesIn(const std::string& text) {
+std::vector<std::string> mistakesInFile(const std::string& text) {
   return cli::parseConfig(text, "job.cfg").mistakes;
 }
 
@@ -174,33 +174,34 @@ TEST_F(ConfigFileTest, ThatIsNotThereIsAMistake) {
 
 TEST(ConfigMistakes, NameFileLineAndCause) {
   EXPECT_THAT(
-      mistakesIn("num-replicas = 8\n\nnum-replica = 4\nnonsense\n[job]\nhelp = yes\nnum-replicas = x\n"),
+      mistakesInFile("num-replicas = 8\n\nnum-replica = 4\nnonsense\n[job]\nhelp = yes\nnum-replicas = x\n"),
       ElementsAre("job.cfg:3: no such option: 'num-replica'; did you mean num-replicas?",
                   "job.cfg:4: 'nonsense' is not `option = value`, [program] or a comment",
                   "job.cfg:5: '[job]' is not `option = value`, [program] or a comment",
                   "job.cfg:6: --help is for the command line only",
                   "job.cfg:7: --num-replicas: 'x' is not a whole number"));
-  EXPECT_THAT(mistakesIn("[program]\nhost = a\n"),
+  EXPECT_THAT(mistakesInFile("[program]\nhost = a\n"),
               ElementsAre("job.cfg:2: --host applies to all programs: put it before the first [program]"));
-  EXPECT_THAT(mistakesIn("host = \"a\n"), ElementsAre("job.cfg:1: the value has an open quote"));
-  EXPECT_THAT(mistakesIn("host = \"a\" b\n"), ElementsAre("job.cfg:1: text after the closing quote"));
+  EXPECT_THAT(mistakesInFile("host = \"a\n"), ElementsAre("job.cfg:1: the value has an open quote"));
+  EXPECT_THAT(mistakesInFile("host = \"a\" b\n"), ElementsAre("job.cfg:1: text after the closing quote"));
   EXPECT_THAT(
-      mistakesIn("host = \"a\" # b\nnum-replicas = 2  # two\n"),
+      mistakesInFile("host = \"a\" # b\nnum-replicas = 2  # two\n"),
       ElementsAre(
           "job.cfg:1: text after the closing quote; put comments on lines of their own",
           "job.cfg:2: --num-replicas: '2  # two' is not a whole number; put comments on lines of their own"));
-  EXPECT_THAT(mistakesIn("command = 'a\n"), ElementsAre(HasSubstr("job.cfg:1: ''a' has an open quote")));
-  EXPECT_THAT(mistakesIn("mpi-global-args = --bogus\n"),
+  EXPECT_THAT(mistakesInFile("command = 'a\n"), ElementsAre(HasSubstr("job.cfg:1: ''a' has an open quote")));
+  EXPECT_THAT(mistakesInFile("mpi-global-args = --bogus\n"),
               ElementsAre(HasSubstr("job.cfg:1: --mpi-global-args: --bogus")));
 }
 
 TEST(ConfigMistakes, OptionsOfOneProgramDoNotStandAboveSeveral) {
   const std::string above = "x = A=1\nmpi-local-args = -x B\nnum-instances = 2\n";
   const std::string program = "[program]\ncommand = a\n";
-  EXPECT_THAT(mistakesIn(above + program), IsEmpty()) << "there is only one they can be said of";
-  EXPECT_THAT(mistakesIn(above + "command = a\n" + program + program), IsEmpty()) << "they are the first's";
+  EXPECT_THAT(mistakesInFile(above + program), IsEmpty()) << "there is only one they can be said of";
+  EXPECT_THAT(mistakesInFile(above + "command = a\n" + program + program), IsEmpty())
+      << "they are the first's";
   EXPECT_THAT(
-      mistakesIn(above + program + program + program),
+      mistakesInFile(above + program + program + program),
       ElementsAre("job.cfg:1: -x applies to one program, and the file has several: put it below a [program]",
                   "job.cfg:3: --num-instances applies to one program, and the file has several: put it below "
                   "a [program]"));
@@ -209,7 +210,7 @@ TEST(ConfigMistakes, OptionsOfOneProgramDoNotStandAboveSeveral) {
 TEST(ConfigMistakes, OfAFileThatIsNoneOfOursAreNotAllNamed) {
   std::string rubbish;
   for (int line = 0; line < 100; ++line) rubbish += "rubbish\n";
-  const std::vector<std::string> mistakes = mistakesIn(rubbish);
+  const std::vector<std::string> mistakes = mistakesInFile(rubbish);
   EXPECT_EQ(mistakes.size(), 33U);
   EXPECT_EQ(mistakes.back(), "job.cfg: and 68 more mistakes");
 }

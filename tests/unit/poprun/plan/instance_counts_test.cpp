@@ -19,14 +19,14 @@ using ::testing::IsEmpty;
 
 constexpr int kCores = 12;
 
-Options optionsFor(std::optional<int> instances, const std::string& hosts) {
+Options countsOf(std::optional<int> instances, const std::string& hosts) {
   Options options;
   options.host = hosts;
   options.programs.front() = {.num_instances = instances, .command = {"./train"}};
   return options;
 }
 Options mpirun(std::optional<int> instances, const std::string& hosts) {
-  Options options = optionsFor(instances, hosts);
+  Options options = countsOf(instances, hosts);
   options.hosts_are_slots = true;
   options.fills_cores = true;
   return options;
@@ -40,7 +40,7 @@ Options oversubscribed(Options options) {
   return options;
 }
 
-BuiltJob built(const Options& options, const std::string& hostfile = "") {
+BuiltJob builtJob(const Options& options, const std::string& hostfile = "") {
   return buildJob(options, {.host_name = "here",
                             .variable = [](const char*) -> const char* { return nullptr; },
                             .file = [&](const std::string&) -> Result<std::string> { return hostfile; },
@@ -49,7 +49,7 @@ BuiltJob built(const Options& options, const std::string& hostfile = "") {
 
 // The number of instances on each host.
 std::vector<int> counts(const Options& options, const std::string& hostfile = "") {
-  const BuiltJob job = built(options, hostfile);
+  const BuiltJob job = builtJob(options, hostfile);
   EXPECT_THAT(job.mistakes, IsEmpty());
   if (!job.mistakes.empty()) return {};
   std::vector<int> counts(job.spec.hosts.size());
@@ -59,49 +59,50 @@ std::vector<int> counts(const Options& options, const std::string& hostfile = ""
 }
 
 TEST(CountInstances, FillsHostsUpToTheirSlots) {
-  EXPECT_THAT(counts(optionsFor(6, "a:4,b:4")), ElementsAre(4, 2));
-  EXPECT_THAT(counts(optionsFor({}, "a:4,b:3")), ElementsAre(4, 3));
-  Options options = optionsFor(7, "");
+  EXPECT_THAT(counts(countsOf(6, "a:4,b:4")), ElementsAre(4, 2));
+  EXPECT_THAT(counts(countsOf({}, "a:4,b:3")), ElementsAre(4, 3));
+  Options options = countsOf(7, "");
   options.hostfile = "f";
   EXPECT_THAT(counts(options, "a slots=4\nb:2\nc slots=8 max_slots=9\n"), ElementsAre(4, 2, 1));
 }
 
 TEST(CountInstances, MayBeSaidOfEveryHost) {
-  EXPECT_THAT(counts(perHost(optionsFor(5, "a,b,c"), {.most = 2})), ElementsAre(2, 2, 1));
-  EXPECT_THAT(counts(perHost(optionsFor(3, "a,b,c"), {.most = 2})), ElementsAre(2, 1, 0));
-  EXPECT_THAT(counts(perHost(optionsFor({}, "a,b,c"), {.most = 2})), ElementsAre(2, 2, 2));
+  EXPECT_THAT(counts(perHost(countsOf(5, "a,b,c"), {.most = 2})), ElementsAre(2, 2, 1));
+  EXPECT_THAT(counts(perHost(countsOf(3, "a,b,c"), {.most = 2})), ElementsAre(2, 1, 0));
+  EXPECT_THAT(counts(perHost(countsOf({}, "a,b,c"), {.most = 2})), ElementsAre(2, 2, 2));
   EXPECT_THAT(counts(perHost(mpirun({}, "a,b"), {.most = 3})), ElementsAre(3, 3));
-  EXPECT_THAT(counts(perHost(optionsFor(4, "a:8,b:1"), {.most = 2})), ElementsAre(2, 2))
+  EXPECT_THAT(counts(perHost(countsOf(4, "a:8,b:1"), {.most = 2})), ElementsAre(2, 2))
       << "instead of the slots";
-  EXPECT_THAT(counts(perHost(optionsFor({}, ""), {.most = 3})), ElementsAre(3));
+  EXPECT_THAT(counts(perHost(countsOf({}, ""), {.most = 3})), ElementsAre(3));
 }
 
 TEST(CountInstances, IsOneForEachHostThatPopdistdChooses) {
-  Options options = optionsFor(std::nullopt, "");
+  Options options = countsOf(std::nullopt, "");
   options.controller = {.server = "h:1", .num_hosts = 2};
-  const BuiltJob job = built(options);
+  const BuiltJob job = builtJob(options);
   EXPECT_THAT(job.mistakes, IsEmpty());
   EXPECT_EQ(job.spec.num_instances, 2);
-  EXPECT_EQ(built(perHost(options, {.most = 3})).spec.num_instances, 6);
+  EXPECT_EQ(builtJob(perHost(options, {.most = 3})).spec.num_instances, 6);
   options.num_replicas = 8;
-  EXPECT_EQ(built(options).spec.num_instances, 2);
+  EXPECT_EQ(builtJob(options).spec.num_instances, 2);
   options.programs.front().num_instances = 4;
-  EXPECT_EQ(built(options).spec.num_instances, 4);
+  EXPECT_EQ(builtJob(options).spec.num_instances, 4);
 }
 
 TEST(CountInstances, RefusesMoreThanFit) {
   for (const Options& options :
-       {optionsFor(5, "a:2,b:2"), mpirun(5, "a:2,b:2"), perHost(optionsFor(5, "a,b"), {.most = 2})}) {
-    EXPECT_THAT(built(options).mistakes, ElementsAre(HasSubstr("--num-instances 5: the hosts have 4 slots")));
-    EXPECT_THAT(built(options).mistakes, ElementsAre(HasSubstr("--oversubscribe")));
+       {countsOf(5, "a:2,b:2"), mpirun(5, "a:2,b:2"), perHost(countsOf(5, "a,b"), {.most = 2})}) {
+    EXPECT_THAT(builtJob(options).mistakes,
+                ElementsAre(HasSubstr("--num-instances 5: the hosts have 4 slots")));
+    EXPECT_THAT(builtJob(options).mistakes, ElementsAre(HasSubstr("--oversubscribe")));
   }
-  EXPECT_THAT(built(perHost(optionsFor(5, "a:2,b:2"), {.even = true})).mistakes,
+  EXPECT_THAT(builtJob(perHost(countsOf(5, "a:2,b:2"), {.even = true})).mistakes,
               ElementsAre(HasSubstr("the hosts have 4 slots")));
 }
 
 TEST(CountInstances, DividesEvenlyWhereAsked) {
   const auto even = [](int instances, const std::string& hosts) {
-    return counts(perHost(optionsFor(instances, hosts), {.even = true}));
+    return counts(perHost(countsOf(instances, hosts), {.even = true}));
   };
   EXPECT_THAT(even(6, "a,b,c"), ElementsAre(2, 2, 2));
   EXPECT_THAT(even(5, "a,b,c"), ElementsAre(2, 2, 1));
@@ -113,9 +114,9 @@ TEST(CountInstances, DividesEvenlyWhereAsked) {
 }
 
 TEST(CountInstances, KeepsToPoprunsRulesUnderItsOwnName) {
-  EXPECT_THAT(counts(optionsFor({}, "")), ElementsAre(1));
-  EXPECT_THAT(built(optionsFor({}, "a,b")).mistakes, ElementsAre(HasSubstr("cannot be divided evenly")));
-  EXPECT_THAT(built(optionsFor(3, "a,b")).mistakes, ElementsAre(HasSubstr("cannot be divided evenly")));
+  EXPECT_THAT(counts(countsOf({}, "")), ElementsAre(1));
+  EXPECT_THAT(builtJob(countsOf({}, "a,b")).mistakes, ElementsAre(HasSubstr("cannot be divided evenly")));
+  EXPECT_THAT(builtJob(countsOf(3, "a,b")).mistakes, ElementsAre(HasSubstr("cannot be divided evenly")));
 }
 
 TEST(CountInstances, DividesAsMpirunUnderItsName) {
@@ -147,8 +148,8 @@ TEST(CountInstances, NeedsNoPodsUnderMpirunsNameUnlessTheyAreNamed) {
   EXPECT_THAT(counts(mpirun(200, "a:128,b:128")), ElementsAre(128, 72));
   Options options = mpirun(256, "a:128,b:128");
   options.ipus_per_replica = 2;
-  EXPECT_THAT(built(options).mistakes, ElementsAre(HasSubstr("8 Pods")));
-  EXPECT_THAT(built(optionsFor(256, "a:128,b:128")).mistakes, ElementsAre(HasSubstr("4 Pods")));
+  EXPECT_THAT(builtJob(options).mistakes, ElementsAre(HasSubstr("8 Pods")));
+  EXPECT_THAT(builtJob(countsOf(256, "a:128,b:128")).mistakes, ElementsAre(HasSubstr("4 Pods")));
 }
 
 }  // namespace

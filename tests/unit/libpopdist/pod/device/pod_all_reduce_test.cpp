@@ -25,14 +25,14 @@ using testing::GroupShape;
 using testing::ThreadGroup;
 
 template <typename T>
-using Tensors = std::vector<std::vector<T>>;  ///< one for each replica
+using ReplicaTensors = std::vector<std::vector<T>>;  ///< one for each replica
 
 template <typename T>
-Tensors<T> wildTensors(std::size_t replicas, std::size_t count) {
+ReplicaTensors<T> wildTensors(std::size_t replicas, std::size_t count) {
   pop::SplitMix64 random(replicas * 1'000'003 + count);
   // The widest range in which no sum overflows.
   const int exponents = std::is_same_v<T, half> ? 10 : 40;
-  Tensors<T> tensors(replicas, std::vector<T>(count));
+  ReplicaTensors<T> tensors(replicas, std::vector<T>(count));
   for (std::vector<T>& tensor : tensors) {
     for (T& value : tensor) {
       const int exponent =
@@ -56,7 +56,7 @@ bool isShared(Shared shared, const Context& context) {
 
 // Sums the tensors of this instance's replicas, in its or in shared memory.
 template <typename T>
-void sumLocal(Context& context, Pod& pod, Shared shared, Tensors<T>& tensors) {
+void sumLocal(Context& context, Pod& pod, Shared shared, ReplicaTensors<T>& tensors) {
   const std::size_t count = tensors.front().size();
   std::vector<Buffer> buffers;
   std::vector<void*> local;
@@ -75,7 +75,7 @@ void sumLocal(Context& context, Pod& pod, Shared shared, Tensors<T>& tensors) {
 
 // What every replica has after the all-reduce.
 template <typename T>
-Tensors<T> sumOnPod(const GroupShape& shape, Shared shared, Tensors<T> tensors) {
+ReplicaTensors<T> sumOnPod(const GroupShape& shape, Shared shared, ReplicaTensors<T> tensors) {
   ThreadGroup group(shape);
   group.run([&](Context& context) {
     Pod pod(context);
@@ -90,7 +90,7 @@ bool sameBits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
-struct Case {
+struct PodCase {
   const char* name;
   int replicas;
   std::vector<std::vector<int>> splits;  ///< replicas of each instance
@@ -99,7 +99,7 @@ struct Case {
   std::string system = {};
 };
 
-void PrintTo(const Case& tested, std::ostream* out) {
+void PrintTo(const PodCase& tested, std::ostream* out) {
   *out << tested.name;
 }
 
@@ -118,16 +118,16 @@ constexpr Way kWays[] = {{"InPrivateMemory"},
                          {"InMemoryOfBothKinds", Shared::kThoseOfInstance0},
                          {"OverHosts", Shared::kNobodys, false}};
 
-std::string nameOfCase(const ::testing::TestParamInfo<std::tuple<Case, Way>>& param_info) {
+std::string nameOfCase(const ::testing::TestParamInfo<std::tuple<PodCase, Way>>& param_info) {
   return std::string(std::get<0>(param_info.param).name) + std::get<1>(param_info.param).name;
 }
 
-class DeviceAllReduce : public ::testing::TestWithParam<std::tuple<Case, Way>> {
+class DeviceAllReduce : public ::testing::TestWithParam<std::tuple<PodCase, Way>> {
  protected:
   template <typename T>
   void expectReferenceForEverySplit(std::size_t count) {
     const auto& [tested, way] = GetParam();
-    const Tensors<T> tensors = wildTensors<T>(static_cast<std::size_t>(tested.replicas), count);
+    const ReplicaTensors<T> tensors = wildTensors<T>(static_cast<std::size_t>(tested.replicas), count);
     std::vector<T> expected(count);
     for (std::size_t i = 0; i < count; ++i) {
       expected[i] = referenceSum(tensors, i, static_cast<std::size_t>(tested.pods));
@@ -137,7 +137,7 @@ class DeviceAllReduce : public ::testing::TestWithParam<std::tuple<Case, Way>> {
                              .ipus_per_replica = tested.ipus_per_replica,
                              .system = tested.system,
                              .instances_per_host = way.one_host ? 0 : 1};
-      const Tensors<T> sums = sumOnPod(shape, way.shared, tensors);
+      const ReplicaTensors<T> sums = sumOnPod(shape, way.shared, tensors);
       for (std::size_t replica = 0; replica < sums.size(); ++replica) {
         EXPECT_TRUE(sameBits(sums[replica], expected))
             << nameOf(typeOf<T>()) << ", " << count << " elements, replica " << replica << ", split over "
@@ -161,17 +161,17 @@ INSTANTIATE_TEST_SUITE_P(
     Pods, DeviceAllReduce,
     ::testing::Combine(
         ::testing::Values(
-            Case{"1Replica", 1, {{1}}}, Case{"2Replicas", 2, {{2}, {1, 1}}},
-            Case{"3Replicas", 3, {{3}, {1, 1, 1}, {2, 1}, {1, 2}}},
-            Case{"4Replicas", 4, {{4}, {2, 2}, {1, 1, 1, 1}, {3, 1}}},
-            Case{"5Replicas", 5, {{5}, {2, 3}, {1, 1, 1, 1, 1}}},
-            Case{"6Replicas", 6, {{6}, {3, 3}, {2, 2, 2}, {1, 1, 1, 1, 1, 1}, {1, 4, 1}}},
-            Case{"7Replicas", 7, {{7}, {4, 3}, {2, 2, 2, 1}}},
-            Case{"8Replicas", 8, {{8}, {4, 4}, {2, 2, 2, 2}, {1, 1, 1, 1, 1, 1, 1, 1}}},
-            Case{"8ReplicasOf2Ipus", 8, {{8}, {4, 4}, {2, 2, 2, 2}}, 1, 2, "bow-pod16"},
-            Case{"2ReplicasOn2Pods", 2, {{2}, {1, 1}}, 2, 64, "pod128"},
-            Case{"4ReplicasOn2Pods", 4, {{4}, {2, 2}, {1, 1, 1, 1}, {1, 3}}, 2, 32, "pod128"},
-            Case{"8ReplicasOn4Pods", 8, {{8}, {4, 4}, {2, 2, 2, 2}, {3, 3, 2}}, 4, 32, "pod256"}),
+            PodCase{"1Replica", 1, {{1}}}, PodCase{"2Replicas", 2, {{2}, {1, 1}}},
+            PodCase{"3Replicas", 3, {{3}, {1, 1, 1}, {2, 1}, {1, 2}}},
+            PodCase{"4Replicas", 4, {{4}, {2, 2}, {1, 1, 1, 1}, {3, 1}}},
+            PodCase{"5Replicas", 5, {{5}, {2, 3}, {1, 1, 1, 1, 1}}},
+            PodCase{"6Replicas", 6, {{6}, {3, 3}, {2, 2, 2}, {1, 1, 1, 1, 1, 1}, {1, 4, 1}}},
+            PodCase{"7Replicas", 7, {{7}, {4, 3}, {2, 2, 2, 1}}},
+            PodCase{"8Replicas", 8, {{8}, {4, 4}, {2, 2, 2, 2}, {1, 1, 1, 1, 1, 1, 1, 1}}},
+            PodCase{"8ReplicasOf2Ipus", 8, {{8}, {4, 4}, {2, 2, 2, 2}}, 1, 2, "bow-pod16"},
+            PodCase{"2ReplicasOn2Pods", 2, {{2}, {1, 1}}, 2, 64, "pod128"},
+            PodCase{"4ReplicasOn2Pods", 4, {{4}, {2, 2}, {1, 1, 1, 1}, {1, 3}}, 2, 32, "pod128"},
+            PodCase{"8ReplicasOn4Pods", 8, {{8}, {4, 4}, {2, 2, 2, 2}, {3, 3, 2}}, 4, 32, "pod256"}),
         ::testing::ValuesIn(kWays)),
     nameOfCase);
 
@@ -183,7 +183,7 @@ TEST_P(LargeDeviceAllReduce, GivesTheBitsOfTheDocumentedOrderForEverySplit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pods, LargeDeviceAllReduce,
-                         ::testing::Combine(::testing::Values(Case{"3Replicas", 3, {{1, 1, 1}, {2, 1}}}),
+                         ::testing::Combine(::testing::Values(PodCase{"3Replicas", 3, {{1, 1, 1}, {2, 1}}}),
                                             ::testing::ValuesIn(kWays)),
                          nameOfCase);
 
@@ -194,8 +194,8 @@ class DeviceAllReduceSequence : public ::testing::TestWithParam<std::vector<int>
 
   template <typename T>
   static void expectReference(Context& context, Pod& pod, Shared shared, std::size_t count) {
-    const Tensors<T> tensors = wildTensors<T>(kReplicas, count);
-    Tensors<T> sums = tensors;
+    const ReplicaTensors<T> tensors = wildTensors<T>(kReplicas, count);
+    ReplicaTensors<T> sums = tensors;
     sumLocal(context, pod, shared, sums);
     const auto own = sums.begin() + pod.firstReplica();
     for (std::size_t i = 0; i < count; ++i) {
@@ -227,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(Splits, DeviceAllReduceSequence,
 
 // If this did not hold, none of the tests above could fail.
 TEST(DeviceAllReduceSamples, GiveOtherBitsInAnotherOrder) {
-  const Tensors<float> tensors = wildTensors<float>(4, 1000);
+  const ReplicaTensors<float> tensors = wildTensors<float>(4, 1000);
   int differing = 0;
   for (std::size_t i = 0; i < 1000; ++i) {
     const float in_order = ((tensors[0][i] + tensors[1][i]) + tensors[2][i]) + tensors[3][i];

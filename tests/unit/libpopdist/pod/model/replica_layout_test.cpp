@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-ReplicaLayout layoutOn(const char* pod, int replicas, int ipus_per_replica) {
+ReplicaLayout layoutOfPod(const char* pod, int replicas, int ipus_per_replica) {
   return {podSpecByName(pod).value(), replicas, ipus_per_replica};
 }
 
@@ -21,7 +21,7 @@ void expectRefused(const ReplicaLayout& layout, const char* why) {
 
 TEST(ReplicaLayout, OnePodIsOneIldHoweverFewReplicas) {
   for (const int replicas : {1, 2, 3, 5, 16}) {
-    const ReplicaLayout layout = layoutOn("pod16", replicas, 1);
+    const ReplicaLayout layout = layoutOfPod("pod16", replicas, 1);
     EXPECT_TRUE(validate(layout).ok()) << replicas;
     EXPECT_EQ(layout.ildCount(), 1);
     EXPECT_EQ(layout.replicasPerIld(), replicas);
@@ -29,7 +29,7 @@ TEST(ReplicaLayout, OnePodIsOneIldHoweverFewReplicas) {
 }
 
 TEST(ReplicaLayout, ReplicasFillOnePodAfterTheOther) {
-  const ReplicaLayout layout = layoutOn("pod256", 24, 8);
+  const ReplicaLayout layout = layoutOfPod("pod256", 24, 8);
   EXPECT_TRUE(validate(layout).ok());
   EXPECT_EQ(layout.ildCount(), 3);
   EXPECT_EQ(layout.replicasPerIld(), 8);
@@ -37,30 +37,30 @@ TEST(ReplicaLayout, ReplicasFillOnePodAfterTheOther) {
 }
 
 TEST(ReplicaLayout, AReplicaMayFillAWholePod) {
-  EXPECT_TRUE(validate(layoutOn("pod256", 4, 64)).ok());
+  EXPECT_TRUE(validate(layoutOfPod("pod256", 4, 64)).ok());
 }
 
 TEST(ReplicaLayout, RefusesAnythingButAPowerOfTwoOfIpus) {
-  expectRefused(layoutOn("pod16", 2, 3), "power of two");
-  expectRefused(layoutOn("pod16", 2, 0), "power of two");
+  expectRefused(layoutOfPod("pod16", 2, 3), "power of two");
+  expectRefused(layoutOfPod("pod16", 2, 0), "power of two");
 }
 
 TEST(ReplicaLayout, RefusesNoReplicas) {
-  expectRefused(layoutOn("pod16", 0, 1), "at least 1 replica");
+  expectRefused(layoutOfPod("pod16", 0, 1), "at least 1 replica");
 }
 
 TEST(ReplicaLayout, RefusesMoreIpusThanThereAre) {
-  expectRefused(layoutOn("pod16", 5, 4), "takes 20 IPUs and there are 16");
-  expectRefused(layoutOn("pod16", 2'000'000'000, 16), "takes 32000000000 IPUs");
+  expectRefused(layoutOfPod("pod16", 5, 4), "takes 20 IPUs and there are 16");
+  expectRefused(layoutOfPod("pod16", 2'000'000'000, 16), "takes 32000000000 IPUs");
 }
 
 TEST(ReplicaLayout, RefusesAReplicaLargerThanAnIld) {
-  expectRefused(layoutOn("pod256", 2, 128), "must fit in one IPU-Link domain");
+  expectRefused(layoutOfPod("pod256", 2, 128), "must fit in one IPU-Link domain");
 }
 
 TEST(ReplicaLayout, RefusesAnUnevenSpreadAndNamesTheNextEvenOnes) {
-  expectRefused(layoutOn("pod128", 96, 1), "use 64 or 128 replicas");
-  expectRefused(layoutOn("pod256", 20, 8), "use 16 or 24 replicas");
+  expectRefused(layoutOfPod("pod128", 96, 1), "use 64 or 128 replicas");
+  expectRefused(layoutOfPod("pod256", 20, 8), "use 16 or 24 replicas");
 }
 
 TEST(ReplicaLayout, RefusesReplicasThatLieInTwoPods) {

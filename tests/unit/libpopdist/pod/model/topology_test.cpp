@@ -10,7 +10,7 @@
 namespace popdist::pod {
 namespace {
 
-Topology topologyOf(const char* name) {
+Topology topologyNamed(const char* name) {
   return Topology(podSpecByName(name).value());
 }
 
@@ -19,7 +19,7 @@ long linksOf(const Topology& topology, LinkKind kind) {
 }
 
 TEST(Topology, APodIsALadderOfRungsAndRails) {
-  const Topology pod16 = topologyOf("pod16");
+  const Topology pod16 = topologyNamed("pod16");
   EXPECT_EQ(linksOf(pod16, LinkKind::kRung), 2 * 8);
   EXPECT_EQ(linksOf(pod16, LinkKind::kCrossRung), 2 * 8);
   EXPECT_EQ(linksOf(pod16, LinkKind::kRail), 2 * 2 * 7);
@@ -28,7 +28,7 @@ TEST(Topology, APodIsALadderOfRungsAndRails) {
 }
 
 TEST(Topology, PodsAreLaddersOfTheirOwn) {
-  const Topology pod128 = topologyOf("pod128");
+  const Topology pod128 = topologyNamed("pod128");
   EXPECT_EQ(linksOf(pod128, LinkKind::kRail), 2 * (2 * 2 * 31));
   for (const Link& link : pod128.links()) {
     if (link.kind == LinkKind::kRail) {
@@ -38,15 +38,15 @@ TEST(Topology, PodsAreLaddersOfTheirOwn) {
 }
 
 TEST(Topology, TwoPodsAreJoinedByOnePairOfGwLinksAMachine) {
-  EXPECT_EQ(linksOf(topologyOf("pod128"), LinkKind::kGwLink), 2 * 16);
+  EXPECT_EQ(linksOf(topologyNamed("pod128"), LinkKind::kGwLink), 2 * 16);
 }
 
 TEST(Topology, FourPodsFormARing) {
-  EXPECT_EQ(linksOf(topologyOf("pod256"), LinkKind::kGwLink), 2 * 16 * 4);
+  EXPECT_EQ(linksOf(topologyNamed("pod256"), LinkKind::kGwLink), 2 * 16 * 4);
 }
 
 TEST(Topology, EachLinkHasTheBandwidthOfItsKind) {
-  const Topology pod128 = topologyOf("pod128");
+  const Topology pod128 = topologyNamed("pod128");
   const LinkSpec& spec = pod128.spec().links;
   for (const Link& link : pod128.links()) {
     switch (link.kind) {
@@ -70,7 +70,7 @@ TEST(Topology, EachLinkHasTheBandwidthOfItsKind) {
 }
 
 TEST(Topology, EveryLinkIsThereOnceAndInBothDirections) {
-  const Topology pod256 = topologyOf("pod256");
+  const Topology pod256 = topologyNamed("pod256");
   std::set<std::tuple<int, int, LinkKind>> seen;
   for (const Link& link : pod256.links()) {
     EXPECT_TRUE(seen.emplace(link.from, link.to, link.kind).second) << link.from << " to " << link.to;
@@ -80,7 +80,7 @@ TEST(Topology, EveryLinkIsThereOnceAndInBothDirections) {
 }
 
 TEST(Topology, IdsAreIndices) {
-  const Topology pod4 = topologyOf("pod4");
+  const Topology pod4 = topologyNamed("pod4");
   for (std::size_t index = 0; index < pod4.links().size(); ++index) {
     const Link& link = pod4.links()[index];
     EXPECT_EQ(link.id, static_cast<int>(index));

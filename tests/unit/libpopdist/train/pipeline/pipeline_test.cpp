@@ -19,11 +19,11 @@ using testing::last;
 using testing::optionsOf;
 using testing::Runner;
 
-constexpr ScheduleKind kKinds[] = {ScheduleKind::kGrouped, ScheduleKind::kInterleaved,
-                                   ScheduleKind::kSequential};
+constexpr ScheduleKind kPipelineKinds[] = {ScheduleKind::kGrouped, ScheduleKind::kInterleaved,
+                                           ScheduleKind::kSequential};
 
 TEST(Pipeline, HandsOutputsToTheNextStage) {
-  for (const ScheduleKind kind : kKinds) {
+  for (const ScheduleKind kind : kPipelineKinds) {
     PipelineOptions options = optionsOf({adding("a", 10), adding("b", 100), last()}, 6);
     options.schedule = kind;
     Runner runner(std::move(options));
@@ -79,7 +79,7 @@ TEST(Pipeline, ReadsRunArgumentsOnceForEachRun) {
 }
 
 TEST(Pipeline, RunsStagesSideBySideOnTheSameInputsAndAddsTheirGradients) {
-  for (const ScheduleKind kind : kKinds) {
+  for (const ScheduleKind kind : kPipelineKinds) {
     float gradient = 0;
     Stage first = adding("first", 0);
     first.backward = [&](Io& io) { gradient = io.gradOut("x")[0]; };

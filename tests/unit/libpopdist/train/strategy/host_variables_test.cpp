@@ -28,7 +28,7 @@ using popdist::testing::errorCodeOf;
 using popdist::testing::GroupShape;
 using popdist::testing::ThreadGroup;
 
-struct How {
+struct HostHow {
   std::vector<int> instances;
   bool on_host = true;
   TrainerOptions options{};
@@ -37,7 +37,7 @@ struct How {
 };
 
 /// The parameters' bytes after three updates, which all replicas must have.
-std::string train(const How& how, const Optimizer& optimizer, bool* by_gradient = nullptr) {
+std::string train(const HostHow& how, const Optimizer& optimizer, bool* by_gradient = nullptr) {
   ThreadGroup group({.replicas_of_instance = how.instances, .instances_per_host = how.over_tcp ? 1 : 0});
   std::mutex mutex;
   std::vector<std::string> outcomes;

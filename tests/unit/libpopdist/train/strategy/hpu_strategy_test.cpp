@@ -14,7 +14,7 @@
 namespace popdist::train {
 namespace {
 
-using Call = HpuStrategy::Call;
+using HpuCall = HpuStrategy::Call;
 using popdist::testing::errorCodeOf;
 using popdist::testing::ThreadGroup;
 
@@ -33,11 +33,11 @@ constexpr std::array kTable{
 };
 
 TEST(HpuStrategy, CarriesTheTypesOfItsTable) {
-  constexpr std::array<std::pair<Call, char>, 5> kCalls{{{Call::kReduce, 'R'},
-                                                         {Call::kBroadcastSend, 'S'},
-                                                         {Call::kBroadcastReceive, 'V'},
-                                                         {Call::kAllGather, 'G'},
-                                                         {Call::kAllToAll, 'A'}}};
+  constexpr std::array<std::pair<HpuCall, char>, 5> kCalls{{{HpuCall::kReduce, 'R'},
+                                                            {HpuCall::kBroadcastSend, 'S'},
+                                                            {HpuCall::kBroadcastReceive, 'V'},
+                                                            {HpuCall::kAllGather, 'G'},
+                                                            {HpuCall::kAllToAll, 'A'}}};
   for (const Row& row : kTable) {
     for (const auto& [call, letter] : kCalls) {
       const bool plain = std::string(row.calls).find(letter) != std::string::npos;

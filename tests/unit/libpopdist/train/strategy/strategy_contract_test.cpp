@@ -22,14 +22,14 @@ using popdist::testing::errorCodeOf;
 using popdist::testing::ThreadGroup;
 
 constexpr std::size_t kGlobalBatch = 16;
-constexpr int kUpdates = 6;
+constexpr int kContractUpdates = 6;
 
-struct Outcome {
+struct ContractOutcome {
   std::vector<float> weights;
   double loss = 0;
 };
 
-struct How {
+struct ContractHow {
   int accumulation = 1;
   GradientScale scale = GradientScale::kMeanOfReplicas;
   bool streams = false;  ///< tells as soon as gradients are final
@@ -44,11 +44,11 @@ std::unique_ptr<Strategy> strategyOf(const std::string& name, Context& context) 
 }
 
 /// The program. Every replica of every instance must end with the same weights.
-Outcome train(const std::string& strategy_name, const std::vector<int>& replicas_of_instance,
-              const How& how = {}) {
+ContractOutcome train(const std::string& strategy_name, const std::vector<int>& replicas_of_instance,
+                      const ContractHow& how = {}) {
   ThreadGroup group({.replicas_of_instance = replicas_of_instance});
   std::mutex mutex;
-  std::vector<Outcome> outcomes;
+  std::vector<ContractOutcome> outcomes;
   group.run([&](Context& context) {
     const std::unique_ptr<Strategy> strategy = strategyOf(strategy_name, context);
     const std::size_t micro_batch =
@@ -70,14 +70,14 @@ Outcome train(const std::string& strategy_name, const std::vector<int>& replicas
                      .metrics = {"loss"}});
     trainer.initialise(42);
     io::Infeed infeed = regression::feed(context, micro_batch);
-    const Progress progress = trainer.run(infeed, kUpdates);
-    EXPECT_EQ(progress.updates, static_cast<std::uint64_t>(kUpdates));
+    const Progress progress = trainer.run(infeed, kContractUpdates);
+    EXPECT_EQ(progress.updates, static_cast<std::uint64_t>(kContractUpdates));
     EXPECT_EQ(progress.micro_batches,
-              static_cast<std::uint64_t>(kUpdates * how.accumulation * strategy->numReplicas()));
+              static_cast<std::uint64_t>(kContractUpdates * how.accumulation * strategy->numReplicas()));
     EXPECT_EQ(trainer.samplesPerUpdate(static_cast<int>(micro_batch)), static_cast<int>(kGlobalBatch));
     const std::lock_guard lock(mutex);
     for (int local = 0; local < strategy->numLocalReplicas(); ++local) {
-      Outcome outcome{.weights = {}, .loss = progress.sum("loss")};
+      ContractOutcome outcome{.weights = {}, .loss = progress.sum("loss")};
       for (const char* name : {"w", "b"}) {
         const auto values = trainer.parametersOf(local).get<float>(name);
         outcome.weights.insert(outcome.weights.end(), values.begin(), values.end());
@@ -85,7 +85,7 @@ Outcome train(const std::string& strategy_name, const std::vector<int>& replicas
       outcomes.push_back(outcome);
     }
   });
-  for (const Outcome& each : outcomes) {
+  for (const ContractOutcome& each : outcomes) {
     EXPECT_THAT(each.weights, ::testing::ElementsAreArray(outcomes.front().weights));
     EXPECT_EQ(each.loss, outcomes.front().loss);
   }
@@ -93,7 +93,7 @@ Outcome train(const std::string& strategy_name, const std::vector<int>& replicas
 }
 
 /// One replica with the whole batch, in double.
-Outcome textbook() {
+ContractOutcome textbook() {
   Tensors start(regression::parameters().spec());
   regression::parameters().initialise(start.refs(), 42);
   std::vector<double> weights(start.get<float>("w").begin(), start.get<float>("w").end());
@@ -102,7 +102,7 @@ Outcome textbook() {
   double loss = 0;
   const io::Dataset samples = regression::samples();
   Tensors sample(samples.spec());
-  for (std::uint64_t update = 0; update < kUpdates; ++update) {
+  for (std::uint64_t update = 0; update < kContractUpdates; ++update) {
     std::vector<double> gradient(4);
     for (std::uint64_t i = 0; i < kGlobalBatch; ++i) {
       samples.read(0, update * kGlobalBatch + i, sample);
@@ -118,18 +118,18 @@ Outcome textbook() {
       weights[j] -= 0.2 * velocity[j];
     }
   }
-  Outcome outcome{.weights = {}, .loss = loss};
+  ContractOutcome outcome{.weights = {}, .loss = loss};
   for (const double weight : weights) outcome.weights.push_back(static_cast<float>(weight));
   return outcome;
 }
 
-void expectTextbook(const Outcome& outcome) {
-  static const Outcome expected = textbook();
+void expectTextbook(const ContractOutcome& outcome) {
+  static const ContractOutcome expected = textbook();
   EXPECT_THAT(outcome.weights, ::testing::Pointwise(::testing::FloatNear(1e-5F), expected.weights));
   EXPECT_NEAR(outcome.loss, expected.loss, 1e-4);
 }
 
-struct Case {
+struct StrategyCase {
   std::string strategy;
   std::vector<int> instances;  ///< replicas of each
 };
@@ -144,8 +144,8 @@ const std::vector<std::vector<int>> kSplits{{1}, {2, 2}};
 const std::vector<std::vector<int>> kSplits{{1}, {4}, {1, 1}, {2, 2}, {1, 1, 1, 1}};
 #endif
 
-std::vector<Case> everyCase() {
-  std::vector<Case> cases;
+std::vector<StrategyCase> everyCase() {
+  std::vector<StrategyCase> cases;
   for (const char* name : {"popdist", "multiworker", "multiworkerOnHost", "horovod", "hpu", "single"}) {
     for (const std::vector<int>& instances : kSplits) {
       const bool several_replicas = replicasOf(instances) > static_cast<int>(instances.size());
@@ -157,7 +157,7 @@ std::vector<Case> everyCase() {
   return cases;
 }
 
-class StrategyContract : public ::testing::TestWithParam<Case> {
+class StrategyContract : public ::testing::TestWithParam<StrategyCase> {
  protected:
   const std::string& name() const { return GetParam().strategy; }
   const std::vector<int>& instances() const { return GetParam().instances; }
@@ -173,7 +173,7 @@ TEST_P(StrategyContract, AccumulatesMicroBatches) {
 }
 
 TEST_P(StrategyContract, GivesTheSameWhenGradientsAreToldOf) {
-  const Outcome told = train(name(), instances(), {.streams = true});
+  const ContractOutcome told = train(name(), instances(), {.streams = true});
   EXPECT_THAT(told.weights, ::testing::ElementsAreArray(train(name(), instances()).weights));
 }
 
@@ -183,11 +183,11 @@ TEST_P(StrategyContract, DividesAsTheScaleSays) {
 }
 
 TEST_P(StrategyContract, GivesTheSameWithSharedState) {
-  const Outcome shared = train(name(), instances(), {.replicas_per_state = replicasOf(instances())});
+  const ContractOutcome shared = train(name(), instances(), {.replicas_per_state = replicasOf(instances())});
   EXPECT_THAT(shared.weights, ::testing::ElementsAreArray(train(name(), instances()).weights));
 }
 
-std::string nameOfTest(const ::testing::TestParamInfo<Case>& tested) {
+std::string nameOfTest(const ::testing::TestParamInfo<StrategyCase>& tested) {
   std::string name = tested.param.strategy + "Of";
   for (const int replicas : tested.param.instances) name += std::to_string(replicas);
   return name;
@@ -196,14 +196,14 @@ std::string nameOfTest(const ::testing::TestParamInfo<Case>& tested) {
 INSTANTIATE_TEST_SUITE_P(Strategies, StrategyContract, ::testing::ValuesIn(everyCase()), nameOfTest);
 
 TEST(PopDistStrategy, GivesTheSameBitsForEverySplitOverInstances) {
-  const Outcome one = train("popdist", {4});
+  const ContractOutcome one = train("popdist", {4});
   for (const std::vector<int>& split : {std::vector<int>{2, 2}, std::vector<int>{1, 1, 1, 1}})
     EXPECT_THAT(train("popdist", split).weights, ::testing::ElementsAreArray(one.weights));
 }
 
 // Each replica gets its part of the sums alone; and the parameters' parts are gathered.
 TEST(PopDistStrategy, GivesTheSameBitsHoweverTheStateIsShared) {
-  const Outcome one = train("popdist", {8});
+  const ContractOutcome one = train("popdist", {8});
   for (const int shared : {1, 2, 4, 8}) {
     for (const std::vector<int>& split :
          {std::vector<int>{8}, std::vector<int>{4, 4}, std::vector<int>{2, 2, 2, 2}, std::vector<int>(8, 1)})

@@ -21,7 +21,7 @@ namespace {
 using popdist::testing::ThreadGroup;
 
 constexpr std::size_t kElements = 1 << 20;
-constexpr double kBytes = 4.0 * kElements;
+constexpr double kStepBytes = 4.0 * kElements;
 constexpr double kTolerance = 0.05;  // heads, and what idle threads ask each other
 
 /// By all TCP connections of this process, whose instances are threads.
@@ -84,11 +84,11 @@ auto flatReduction(Context& context) {
 
 TEST(WireBytes, AreThoseOfOneReplicaHoweverManyAHostHas) {
   const double one = bytesSentBy({1, 1}, reduction);
-  EXPECT_NEAR(one, 2 * kBytes, kTolerance * kBytes);
+  EXPECT_NEAR(one, 2 * kStepBytes, kTolerance * kStepBytes);
   for (const int replicas : {2, 4}) {
     const double hierarchical = bytesSentBy({replicas, replicas}, reduction);
     const double flat = bytesSentBy({replicas, replicas}, flatReduction);
-    EXPECT_NEAR(hierarchical, one, kTolerance * kBytes);
+    EXPECT_NEAR(hierarchical, one, kTolerance * kStepBytes);
     EXPECT_NEAR(hierarchical / flat, 1.0 / replicas, kTolerance);
   }
 }

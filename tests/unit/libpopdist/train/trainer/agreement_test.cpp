@@ -32,7 +32,7 @@ struct Arguments {
 /// What each of three instances hears, of which the last one has changed its arguments.
 std::vector<std::string> heard(const std::function<void(Arguments&)>& change) {
   std::vector<std::string> messages(3);
-  testing::ThreadGroup group(3);
+  popdist::testing::ThreadGroup group(3);
   group.run([&](Context& context) {
     const auto self = static_cast<std::size_t>(context.instanceIndex());
     Arguments given;
@@ -91,7 +91,7 @@ TEST(Agreement, NamesTheFirstArgumentThatDiffersOnAllInstances) {
 std::vector<std::pair<ErrorCode, std::string>> refused(const std::function<void(Arguments&)>& change,
                                                        int infeed_replicas) {
   std::vector<std::pair<ErrorCode, std::string>> all(3);
-  testing::ThreadGroup group(3);
+  popdist::testing::ThreadGroup group(3);
   group.run([&](Context& context) {
     const auto self = static_cast<std::size_t>(context.instanceIndex());
     Arguments given;
@@ -135,7 +135,7 @@ TEST(Agreement, SeesRatesThatPart) {
               Each(std::string()))
       << "the first update is the same";
   std::vector<std::string> messages(3);
-  testing::ThreadGroup group(3);
+  popdist::testing::ThreadGroup group(3);
   group.run([&](Context& context) {
     const auto self = static_cast<std::size_t>(context.instanceIndex());
     PopDistStrategy strategy(context);
@@ -177,7 +177,7 @@ TEST(Agreement, ShowsWhereLongTextsPart) {
     return parameters;
   };
   std::vector<std::string> messages(2);
-  testing::ThreadGroup group(2);
+  popdist::testing::ThreadGroup group(2);
   group.run([&](Context& context) {
     const auto self = static_cast<std::size_t>(context.instanceIndex());
     PopDistStrategy strategy(context);

@@ -20,7 +20,7 @@ namespace {
 // What each of three instances hears, of which those in `flushing` flush denormals.
 std::vector<std::string> heard(std::vector<bool> flushing) {
   std::vector<std::string> messages(flushing.size());
-  testing::ThreadGroup group(static_cast<int>(flushing.size()));
+  popdist::testing::ThreadGroup group(static_cast<int>(flushing.size()));
   group.run([&](Context& context) {
     const auto self = static_cast<std::size_t>(context.instanceIndex());
     std::optional<FlushDenormals> flush;

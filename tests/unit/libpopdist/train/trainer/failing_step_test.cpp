@@ -50,7 +50,7 @@ class FailingStep : public ::testing::TestWithParam<const char*> {
 
   /// Instance kFails throws what `body` does, and the others hear of it; then all train again.
   static void expectHeard(const std::function<void(Context&, Strategy&)>& body, int instances_per_host = 0) {
-    testing::ThreadGroup group(
+    popdist::testing::ThreadGroup group(
         {.replicas_of_instance = std::vector<int>(kInstances, 1), .instances_per_host = instances_per_host});
     group.run([&](Context& context) {
       const auto begin = std::chrono::steady_clock::now();
@@ -151,7 +151,7 @@ TEST_P(FailingStep, IsHeardByThoseThatCallSomethingElse) {
 
 // The program's own thread, while the trainer works.
 TEST_P(FailingStep, LeavesTheProgramsOwnCollectivesAlone) {
-  testing::ThreadGroup group(2);
+  popdist::testing::ThreadGroup group(2);
   group.run([](Context& context) {
     const std::unique_ptr<Strategy> strategy = strategyNamed(GetParam(), context);
     Trainer trainer =

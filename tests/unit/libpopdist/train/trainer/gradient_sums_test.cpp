@@ -14,8 +14,8 @@ namespace {
 
 using popdist::testing::errorCodeOf;
 
-constexpr int kCount = 5;
-constexpr std::size_t kElements = 1000;
+constexpr int kGradients = 5;
+constexpr std::size_t kGradientElements = 1000;
 
 float gradient(std::size_t element, int index) {
   return static_cast<float>(std::sin(static_cast<double>(element) * 0.7 + index * 1.9));
@@ -24,21 +24,21 @@ float gradient(std::size_t element, int index) {
 template <typename Sum, typename Gradient>
 void expectBits(Reduction reduction) {
   Context& context = Context::fromEnvironment();
-  const Spec parameters{{"w", typeOf<Gradient>(), {kElements}}};
-  const GradientAccumulation accumulation{.count = kCount, .reduction = reduction, .type = typeOf<Sum>()};
+  const Spec parameters{{"w", typeOf<Gradient>(), {kGradientElements}}};
+  const GradientAccumulation accumulation{.count = kGradients, .reduction = reduction, .type = typeOf<Sum>()};
   const pop::Result<Spec> spec = accumulatorsOf(parameters, accumulation);
   ASSERT_TRUE(spec.ok());
   FlatTensors sums(context, spec.value());
   GradientSums accumulators(context, parameters, accumulation, sums);
-  std::vector<Sum> expected(kElements, Sum(0.0F));
-  for (int index = 0; index < kCount; ++index) {
+  std::vector<Sum> expected(kGradientElements, Sum(0.0F));
+  for (int index = 0; index < kGradients; ++index) {
     const auto gradients = accumulators.begin(index).get<Gradient>(0);
-    for (std::size_t i = 0; i < kElements; ++i) {
+    for (std::size_t i = 0; i < kGradientElements; ++i) {
       gradients[i] = Gradient(static_cast<float>(gradients[i]) + gradient(i, index));
       const auto before = static_cast<float>(expected[i]);
       const auto next = static_cast<float>(Gradient(gradient(i, index)));
       if (reduction == Reduction::kSum) expected[i] = Sum(before + next);
-      if (reduction == Reduction::kMean) expected[i] = Sum(before + next * (1.0F / kCount));
+      if (reduction == Reduction::kMean) expected[i] = Sum(before + next * (1.0F / kGradients));
       if (reduction == Reduction::kRunningMean) {
         const auto n = static_cast<float>(index);
         expected[i] = Sum(before * (n / (n + 1)) + next * (1 / (n + 1)));
@@ -46,7 +46,7 @@ void expectBits(Reduction reduction) {
     }
     accumulators.end(index);
   }
-  for (std::size_t i = 0; i < kElements; ++i)
+  for (std::size_t i = 0; i < kGradientElements; ++i)
     ASSERT_EQ(static_cast<float>(sums.refs().get<Sum>(0)[i]), static_cast<float>(expected[i])) << i;
 }
 

@@ -20,31 +20,32 @@ namespace {
 using popdist::testing::errorCodeOf;
 using popdist::testing::ThreadGroup;
 
-constexpr std::size_t kMicroBatch = 2;
-constexpr int kCount = 8;
+constexpr std::size_t kPipelineMicroBatch = 2;
+constexpr int kPipelineSamples = 8;
 
 /// x · w, and the labels for the next stage.
 Stage product() {
-  return {.name = "product",
-          .parameters = {0},
-          .outputs = {{"xw", Type::kFloat, {kMicroBatch}}, {"y", Type::kFloat, {kMicroBatch}}},
-          .forward =
-              [](Io& io) {
-                const auto x = io.in("x");
-                for (std::size_t i = 0; i < kMicroBatch; ++i) {
-                  float sum = 0;
-                  for (std::size_t j = 0; j < regression::kInputs; ++j)
-                    sum += io.par(0)[j] * x[i * regression::kInputs + j];
-                  io.out("xw")[i] = sum;
-                  io.out("y")[i] = io.in("y")[i];
-                }
-              },
-          .backward =
-              [](Io& io) {
-                for (std::size_t i = 0; i < kMicroBatch; ++i)
-                  for (std::size_t j = 0; j < regression::kInputs; ++j)
-                    io.gradPar(0)[j] += io.gradOut("xw")[i] * io.in("x")[i * regression::kInputs + j];
-              }};
+  return {
+      .name = "product",
+      .parameters = {0},
+      .outputs = {{"xw", Type::kFloat, {kPipelineMicroBatch}}, {"y", Type::kFloat, {kPipelineMicroBatch}}},
+      .forward =
+          [](Io& io) {
+            const auto x = io.in("x");
+            for (std::size_t i = 0; i < kPipelineMicroBatch; ++i) {
+              float sum = 0;
+              for (std::size_t j = 0; j < regression::kInputs; ++j)
+                sum += io.par(0)[j] * x[i * regression::kInputs + j];
+              io.out("xw")[i] = sum;
+              io.out("y")[i] = io.in("y")[i];
+            }
+          },
+      .backward =
+          [](Io& io) {
+            for (std::size_t i = 0; i < kPipelineMicroBatch; ++i)
+              for (std::size_t j = 0; j < regression::kInputs; ++j)
+                io.gradPar(0)[j] += io.gradOut("xw")[i] * io.in("x")[i * regression::kInputs + j];
+          }};
 }
 
 /// + b, and the loss over the micro-batch; gradients of the mean over an update, times the loss scale.
@@ -55,7 +56,7 @@ Stage loss() {
           .forward =
               [](Io& io) {
                 float sum = 0;
-                for (std::size_t i = 0; i < kMicroBatch; ++i) {
+                for (std::size_t i = 0; i < kPipelineMicroBatch; ++i) {
                   const float error = io.in("xw")[i] + io.par(1)[0] - io.in("y")[i];
                   sum += 0.5F * error * error;
                 }
@@ -63,10 +64,10 @@ Stage loss() {
               },
           .backward =
               [](Io& io) {
-                for (std::size_t i = 0; i < kMicroBatch; ++i) {
+                for (std::size_t i = 0; i < kPipelineMicroBatch; ++i) {
                   const float error = io.in("xw")[i] + io.par(1)[0] - io.in("y")[i];
-                  io.gradIn("xw")[i] = error / (kMicroBatch * kCount) * io.lossScale();
-                  io.gradPar(1)[0] += error / (kMicroBatch * kCount) * io.lossScale();
+                  io.gradIn("xw")[i] = error / (kPipelineMicroBatch * kPipelineSamples) * io.lossScale();
+                  io.gradPar(1)[0] += error / (kPipelineMicroBatch * kPipelineSamples) * io.lossScale();
                 }
               }};
 }
@@ -74,15 +75,15 @@ Stage loss() {
 PipelineProgram program(ScheduleKind schedule, io::Outfeed* losses) {
   return {.pipeline = {.stages = {product(), loss()},
                        .parameters = regression::parameters().spec(),
-                       .inputs = {{"x", Type::kFloat, {kMicroBatch, regression::kInputs}},
-                                  {"y", Type::kFloat, {kMicroBatch}}},
+                       .inputs = {{"x", Type::kFloat, {kPipelineMicroBatch, regression::kInputs}},
+                                  {"y", Type::kFloat, {kPipelineMicroBatch}}},
                        .schedule = schedule,
-                       .gradient_accumulation_count = kCount,
+                       .gradient_accumulation_count = kPipelineSamples,
                        .loss = "loss"},
           .outfeed = losses};
 }
 
-struct Outcome {
+struct PipelineOutcome {
   std::vector<float> weights;
   double loss = 0;  ///< of the evaluation, over all replicas
 };
@@ -96,25 +97,26 @@ std::vector<float> weightsOf(const Trainer& trainer) {
   return weights;
 }
 
-Outcome train(const std::vector<int>& replicas_of_instance, ScheduleKind schedule) {
+PipelineOutcome train(const std::vector<int>& replicas_of_instance, ScheduleKind schedule) {
   ThreadGroup group({.replicas_of_instance = replicas_of_instance});
   std::mutex mutex;
-  Outcome outcome;
+  PipelineOutcome outcome;
   group.run([&](Context& context) {
     PopDistStrategy strategy(context);
     io::Outfeed losses({.replicas = context.numLocalReplicas(), .buffer_depth = 64});
     Trainer trainer(strategy, regression::parameters(), program(schedule, &losses), adam({.rate = 0.05}));
     trainer.initialise(3);
     io::Infeed infeed(
-        regression::samples().batch(kMicroBatch).repeat().forReplicas(io::InputContext::of(context)),
+        regression::samples().batch(kPipelineMicroBatch).repeat().forReplicas(io::InputContext::of(context)),
         {.replicas = context.numLocalReplicas()});
     const Progress progress = trainer.run(infeed, 2);
     EXPECT_EQ(progress.updates, 2U);
-    EXPECT_EQ(progress.micro_batches, static_cast<std::uint64_t>(2 * kCount * context.numTotalReplicas()));
+    EXPECT_EQ(progress.micro_batches,
+              static_cast<std::uint64_t>(2 * kPipelineSamples * context.numTotalReplicas()));
     losses.dequeue();
-    io::Infeed all = regression::feed(context, kMicroBatch);
+    io::Infeed all = regression::feed(context, kPipelineMicroBatch);
     const Progress evaluated = trainer.evaluate(all);
-    EXPECT_EQ(evaluated.micro_batches, regression::kSamples / kMicroBatch);
+    EXPECT_EQ(evaluated.micro_batches, regression::kSamples / kPipelineMicroBatch);
     double loss = 0;
     const Tensors sent = losses.dequeue();
     for (const float each : sent.get<float>("loss")) loss += static_cast<double>(each);
@@ -128,21 +130,22 @@ Outcome train(const std::vector<int>& replicas_of_instance, ScheduleKind schedul
 TEST(PipelineTraining, GivesTheWeightsOfOneStep) {
   Context& context = Context::fromEnvironment();
   SingleStrategy strategy(context);
-  Trainer trainer(
-      strategy, regression::parameters(),
-      [](const MicroBatch& batch) { regression::addGradients(batch, 1.0F / (kMicroBatch * kCount)); },
-      adam({.rate = 0.05}), {.accumulation = {.count = kCount}, .metrics = {"loss"}});
+  Trainer trainer(strategy, regression::parameters(),
+                  [](const MicroBatch& batch) {
+                    regression::addGradients(batch, 1.0F / (kPipelineMicroBatch * kPipelineSamples));
+                  },
+                  adam({.rate = 0.05}), {.accumulation = {.count = kPipelineSamples}, .metrics = {"loss"}});
   trainer.initialise(3);
-  io::Infeed infeed = regression::feed(context, kMicroBatch);
+  io::Infeed infeed = regression::feed(context, kPipelineMicroBatch);
   trainer.run(infeed, 2);
-  const Outcome piped = train({1}, ScheduleKind::kGrouped);
+  const PipelineOutcome piped = train({1}, ScheduleKind::kGrouped);
   EXPECT_THAT(piped.weights, ::testing::Pointwise(::testing::FloatNear(1e-6F), weightsOf(trainer)));
   infeed.start();
   EXPECT_NEAR(piped.loss, trainer.evaluate(infeed).sum("loss"), 1e-3);
 }
 
 TEST(PipelineTraining, GivesTheSameBitsForEveryScheduleAndSplit) {
-  const Outcome expected = train({4}, ScheduleKind::kGrouped);
+  const PipelineOutcome expected = train({4}, ScheduleKind::kGrouped);
   for (const ScheduleKind schedule : {ScheduleKind::kInterleaved, ScheduleKind::kSequential})
     EXPECT_THAT(train({4}, schedule).weights, ::testing::ElementsAreArray(expected.weights));
   EXPECT_THAT(train({2, 2}, ScheduleKind::kGrouped).weights, ::testing::ElementsAreArray(expected.weights));
@@ -157,9 +160,10 @@ TEST(PipelineTraining, AdvancesThePodsClock) {
       SimulationOptions{.stages = {{.forward = SimulatedTime(1000), .backward = SimulatedTime(3000)}}};
   Trainer trainer(strategy, regression::parameters(), timed, sgd(0.1));
   trainer.parametersOf(0);  // zeros
-  io::Infeed infeed = regression::feed(context, kMicroBatch);
+  io::Infeed infeed = regression::feed(context, kPipelineMicroBatch);
   trainer.run(infeed, 2);
-  EXPECT_EQ(strategy.pod().time() - strategy.pod().collectiveTime(), SimulatedTime(2 * kCount * 2 * 4000));
+  EXPECT_EQ(strategy.pod().time() - strategy.pod().collectiveTime(),
+            SimulatedTime(2 * kPipelineSamples * 2 * 4000));
 }
 
 TEST(PipelineTraining, StagesSeeTheLossScaleThatTheTrainerDividesBy) {
@@ -170,7 +174,7 @@ TEST(PipelineTraining, StagesSeeTheLossScaleThatTheTrainerDividesBy) {
     SingleStrategy strategy(context);
     Trainer trainer(strategy, regression::parameters(), silent, sgd(0.05), {.loss_scale = scale});
     trainer.initialise(3);
-    io::Infeed infeed = regression::feed(context, kMicroBatch);
+    io::Infeed infeed = regression::feed(context, kPipelineMicroBatch);
     EXPECT_EQ(trainer.run(infeed, 4).updates, 4U);
     return weightsOf(trainer);
   };
@@ -187,8 +191,8 @@ TEST(PipelineTraining, EvaluatesAnyNumberOfMicroBatches) {
   io::Outfeed losses({.buffer_depth = 64});
   Trainer trainer(strategy, regression::parameters(), program(ScheduleKind::kGrouped, &losses), sgd(0.1));
   trainer.initialise(3);
-  constexpr std::uint64_t kSteps = regression::kSamples / kMicroBatch;
-  io::Infeed infeed = regression::feed(context, kMicroBatch);
+  constexpr std::uint64_t kSteps = regression::kSamples / kPipelineMicroBatch;
+  io::Infeed infeed = regression::feed(context, kPipelineMicroBatch);
   for (const std::uint64_t left : {5U, 1U, 0U}) {
     infeed.start({.step = kSteps - left});
     EXPECT_EQ(trainer.evaluate(infeed).micro_batches, left);
@@ -207,7 +211,7 @@ TEST(PipelineTraining, SendsWholeStepsWhileItRuns) {
         {.replicas = 2, .buffer_depth = 2, .enqueue_timeout = std::chrono::milliseconds(3000)});
     Trainer trainer(strategy, regression::parameters(), program(ScheduleKind::kGrouped, &losses), sgd(0.1));
     trainer.initialise(3);
-    io::Infeed infeed = regression::feed(context, kMicroBatch);
+    io::Infeed infeed = regression::feed(context, kPipelineMicroBatch);
     std::size_t values = 0;
     std::atomic<bool> is_over{false};
     std::thread reader([&] {
@@ -224,7 +228,7 @@ TEST(PipelineTraining, SendsWholeStepsWhileItRuns) {
     is_over = true;
     reader.join();
     values += losses.dequeue().get<float>("loss").size();
-    EXPECT_EQ(values, 2U * kCount * 2);
+    EXPECT_EQ(values, 2U * kPipelineSamples * 2);
   });
 }
 

@@ -21,7 +21,7 @@ namespace {
 using popdist::testing::errorCodeOf;
 using popdist::testing::ThreadGroup;
 
-struct Split {
+struct ResumeSplit {
   std::vector<int> replicas_of_instance;
   int replicas_per_state = 1;
 };
@@ -40,7 +40,7 @@ struct How {
 class Resume : public ::testing::Test {
  protected:
   /// Resumes if there is something, runs, perhaps saves, and returns the weights.
-  std::vector<float> run(const Split& split, const How& how) {
+  std::vector<float> run(const ResumeSplit& split, const How& how) {
     ThreadGroup group({.replicas_of_instance = split.replicas_of_instance});
     std::mutex mutex;
     std::vector<float> weights;
@@ -87,7 +87,9 @@ TEST_F(Resume, GoesOnBitByBitOnAnySplitTwiceInAnEpoch) {
 
 TEST_F(Resume, RefusesAnotherBatchUnlessAsked) {
   run({{4}}, {.updates = 2, .save = true});
-  const auto code = [&](const Split& split, const How& how) { return errorCodeOf([&] { run(split, how); }); };
+  const auto code = [&](const ResumeSplit& split, const How& how) {
+    return errorCodeOf([&] { run(split, how); });
+  };
   EXPECT_EQ(code({{2}}, {.updates = 1}), ErrorCode::kFailedPrecondition);
   EXPECT_EQ(code({{4}}, {.updates = 1, .accumulation = 1}), ErrorCode::kFailedPrecondition);
   EXPECT_EQ(code({{4}}, {.updates = 1, .micro_batch = 1}), ErrorCode::kFailedPrecondition);

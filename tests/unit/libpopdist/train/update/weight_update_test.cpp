@@ -23,7 +23,8 @@ namespace {
 using popdist::testing::errorCodeOf;
 using popdist::testing::ThreadGroup;
 
-const Spec kModel{{"a", Type::kFloat, {5}}, {"b", Type::kFloat, {3, 4100}}, {"c", Type::kFloat, {70, 100}}};
+const Spec kUpdatedModel{
+    {"a", Type::kFloat, {5}}, {"b", Type::kFloat, {3, 4100}}, {"c", Type::kFloat, {70, 100}}};
 const Spec kHalves{{"a", Type::kHalf, {5}}, {"b", Type::kHalf, {3, 4100}}, {"c", Type::kBfloat16, {70, 100}}};
 const Spec kMixed{{"a", Type::kFloat, {5}}, {"b", Type::kHalf, {3, 4100}}, {"c", Type::kFloat, {70, 100}}};
 
@@ -33,7 +34,8 @@ Optimizer everything() {
 
 TEST(WeightUpdate, RefusesTransformsThatCannotWork) {
   const auto code = [](Optimizer optimizer) {
-    return errorCodeOf([&] { WeightUpdate(Context::fromEnvironment(), kModel, kModel, optimizer); });
+    return errorCodeOf(
+        [&] { WeightUpdate(Context::fromEnvironment(), kUpdatedModel, kUpdatedModel, optimizer); });
   };
   const auto nothing = [](const Block&) {};
   const Transform keeps{.name = "mine", .state = {"m"}, .apply = nothing};
@@ -43,7 +45,7 @@ TEST(WeightUpdate, RefusesTransformsThatCannotWork) {
   EXPECT_EQ(code({{{.name = "mine", .state = {"m", "m"}, .apply = nothing}}}), ErrorCode::kInvalidArgument);
 }
 
-void set(FlatTensors& tensors, int what) {
+void setAll(FlatTensors& tensors, int what) {
   int at = 0;
   for (const FlatTensors::Run& run : tensors.runs()) {
     for (std::size_t i = 0; i < run.elements; ++i, ++at) {
@@ -59,7 +61,7 @@ std::vector<FlatTensors> replicas(Context& context, const Spec& spec) {
   std::vector<FlatTensors> values;
   for (int local = 0; local < context.numLocalReplicas(); ++local) {
     values.emplace_back(context, spec);
-    set(values.back(), 0);
+    setAll(values.back(), 0);
   }
   return values;
 }
@@ -81,11 +83,12 @@ std::string train(const std::vector<int>& replicas_of_instance, int replicas_per
   std::mutex mutex;
   std::vector<std::string> results;
   group.run([&](Context& context) {
-    FlatTensors gradients(context, kModel);
+    FlatTensors gradients(context, kUpdatedModel);
     std::vector<FlatTensors> values = replicas(context, parameters);
-    WeightUpdate update(context, parameters, kModel, optimizer, {.replicas_per_state = replicas_per_state});
+    WeightUpdate update(context, parameters, kUpdatedModel, optimizer,
+                        {.replicas_per_state = replicas_per_state});
     for (int step = 1; step <= 5; ++step) {
-      set(gradients, step);
+      setAll(gradients, step);
       ASSERT_TRUE(update.apply(gradients, values, 0.25));
     }
     const std::lock_guard lock(mutex);
@@ -96,14 +99,14 @@ std::string train(const std::vector<int>& replicas_of_instance, int replicas_per
 }
 
 TEST(WeightUpdate, GivesTheSameBitsHoweverTheStateIsShared) {
-  const std::string alone = train({1}, 1, kModel, everything());
-  EXPECT_TRUE(train({4}, 1, kModel, everything()) == alone);
-  EXPECT_TRUE(train({4}, 4, kModel, everything()) == alone);
-  EXPECT_TRUE(train({1, 1, 1, 1}, 1, kModel, everything()) == alone);
-  EXPECT_TRUE(train({1, 1, 1, 1}, 2, kModel, everything()) == alone);
-  EXPECT_TRUE(train({1, 1, 1, 1}, 4, kModel, everything()) == alone);
-  EXPECT_TRUE(train({2, 2}, 4, kModel, everything()) == alone);
-  EXPECT_TRUE(train({1, 1, 1}, 3, kModel, everything()) == alone);
+  const std::string alone = train({1}, 1, kUpdatedModel, everything());
+  EXPECT_TRUE(train({4}, 1, kUpdatedModel, everything()) == alone);
+  EXPECT_TRUE(train({4}, 4, kUpdatedModel, everything()) == alone);
+  EXPECT_TRUE(train({1, 1, 1, 1}, 1, kUpdatedModel, everything()) == alone);
+  EXPECT_TRUE(train({1, 1, 1, 1}, 2, kUpdatedModel, everything()) == alone);
+  EXPECT_TRUE(train({1, 1, 1, 1}, 4, kUpdatedModel, everything()) == alone);
+  EXPECT_TRUE(train({2, 2}, 4, kUpdatedModel, everything()) == alone);
+  EXPECT_TRUE(train({1, 1, 1}, 3, kUpdatedModel, everything()) == alone);
 }
 
 /// The same, with the Pod's sums of gradients that are others on each replica.
@@ -114,13 +117,13 @@ std::string trainOnPod(const std::vector<int>& replicas_of_instance, int replica
   group.run([&](Context& context) {
     PopDistStrategy strategy(context);
     std::vector<FlatTensors> gradients = replicas(context, kMixed);
-    std::vector<FlatTensors> values = replicas(context, kModel);
-    WeightUpdate update(context, kModel, kMixed, castGradients(everything()),
+    std::vector<FlatTensors> values = replicas(context, kUpdatedModel);
+    WeightUpdate update(context, kUpdatedModel, kMixed, castGradients(everything()),
                         {.replicas_per_state = replicas_per_state});
     const auto reduction = strategy.reductionOfParts(gradients, update.sharing());
     for (int step = 1; step <= 3; ++step) {
       for (std::size_t local = 0; local < gradients.size(); ++local)
-        set(gradients[local], 10 * step + strategy.firstReplica() + static_cast<int>(local));
+        setAll(gradients[local], 10 * step + strategy.firstReplica() + static_cast<int>(local));
       reduction->wait();
       ASSERT_TRUE(update.apply(gradients.front(), values, 0.25));
     }
@@ -142,8 +145,8 @@ TEST(WeightUpdate, GivesTheSameBitsFromPartsOfThePodsSums) {
 
 TEST(WeightUpdate, PreparesATransformOnceForAllBlocks) {
   Context& context = Context::fromEnvironment();
-  FlatTensors gradients(context, kModel);
-  std::vector<FlatTensors> values = replicas(context, kModel);
+  FlatTensors gradients(context, kUpdatedModel);
+  std::vector<FlatTensors> values = replicas(context, kUpdatedModel);
   std::vector<std::uint64_t> prepared;
   int blocks = 0;
   const Transform counting{.name = "counting",
@@ -157,7 +160,8 @@ TEST(WeightUpdate, PreparesATransformOnceForAllBlocks) {
                                  ++blocks;
                                  EXPECT_EQ(block.of_update[0], static_cast<double>(block.updates_done) + 0.5);
                                }};
-  WeightUpdate update(context, kModel, kModel, chain(clipByGlobalNorm(1), Optimizer{{counting}}, sgd(1)));
+  WeightUpdate update(context, kUpdatedModel, kUpdatedModel,
+                      chain(clipByGlobalNorm(1), Optimizer{{counting}}, sgd(1)));
   for (int i = 0; i < 3; ++i) update.apply(gradients, values);
   EXPECT_THAT(prepared, ::testing::ElementsAre(0U, 1U, 2U));
   EXPECT_EQ(blocks, 3 * 7);
@@ -176,14 +180,14 @@ TEST(WeightUpdate, ChangesParametersOf16BitsByGradientsOfFloats) {
 TEST(WeightUpdate, AccumulatorsOf16BitsAreCalculatedWithAsFloats) {
   Context& context = Context::fromEnvironment();
   FlatTensors gradients(context, kHalves);
-  set(gradients, 1);
+  setAll(gradients, 1);
   std::vector<FlatTensors> values = replicas(context, kHalves);
   WeightUpdate update(context, kHalves, kHalves, chain(clipByGlobalNorm(1e9), sgd(0.5)));
   ASSERT_TRUE(update.apply(gradients, values));
   const auto b = values[0].refs().get<half>("b");
   FlatTensors before(context, kHalves);
-  set(before, 0);
-  set(gradients, 1);
+  setAll(before, 0);
+  setAll(gradients, 1);
   const float expected = static_cast<float>(before.refs().get<half>("b")[4099]) -
                          0.5F * static_cast<float>(gradients.refs().get<half>("b")[4099]);
   EXPECT_EQ(b[4099].bits, half(expected).bits);
@@ -195,7 +199,7 @@ TEST(WeightUpdate, MembersKeepPartsThatTogetherAreTheState) {
   std::map<std::string, std::map<std::size_t, std::size_t>> parts;  // of a tensor: first, elements
   std::size_t bytes = 0;
   group.run([&](Context& context) {
-    WeightUpdate update(context, kModel, kModel, adam({}), {.replicas_per_state = 4});
+    WeightUpdate update(context, kUpdatedModel, kUpdatedModel, adam({}), {.replicas_per_state = 4});
     const std::lock_guard lock(mutex);
     bytes += update.stateBytes();
     for (const Piece& piece : update.state())
@@ -217,23 +221,23 @@ TEST(WeightUpdate, MembersKeepPartsThatTogetherAreTheState) {
 
 TEST(WeightUpdate, GoesOnFromTheStateOfAnother) {
   Context& context = Context::fromEnvironment();
-  FlatTensors gradients(context, kModel);
-  std::vector<FlatTensors> values = replicas(context, kModel);
-  WeightUpdate first(context, kModel, kModel, adam({}));
-  set(gradients, 1);
+  FlatTensors gradients(context, kUpdatedModel);
+  std::vector<FlatTensors> values = replicas(context, kUpdatedModel);
+  WeightUpdate first(context, kUpdatedModel, kUpdatedModel, adam({}));
+  setAll(gradients, 1);
   first.apply(gradients, values);
-  WeightUpdate second(context, kModel, kModel, adam({}));
+  WeightUpdate second(context, kUpdatedModel, kUpdatedModel, adam({}));
   std::vector<Piece> from = first.state();
   std::vector<Piece> to = second.state();
   ASSERT_EQ(from.size(), to.size());
   for (std::size_t i = 0; i < from.size(); ++i)
     std::copy(from[i].bytes.begin(), from[i].bytes.end(), to[i].bytes.begin());
   second.setUpdatesDone(first.updatesDone());
-  std::vector<FlatTensors> others = replicas(context, kModel);
+  std::vector<FlatTensors> others = replicas(context, kUpdatedModel);
   std::memcpy(others[0].bytes().data(), values[0].bytes().data(), values[0].bytes().size());
-  set(gradients, 2);
+  setAll(gradients, 2);
   first.apply(gradients, values);
-  set(gradients, 2);
+  setAll(gradients, 2);
   second.apply(gradients, others);
   EXPECT_TRUE(bytesOf(values[0]) == bytesOf(others[0]));
 }
@@ -241,17 +245,17 @@ TEST(WeightUpdate, GoesOnFromTheStateOfAnother) {
 TEST(WeightUpdate, SkipsWhatIsNotFiniteOnAllMembersAlike) {
   ThreadGroup group({.replicas_of_instance = {1, 1}});
   group.run([](Context& context) {
-    FlatTensors gradients(context, kModel);
-    std::vector<FlatTensors> values = replicas(context, kModel);
-    WeightUpdate update(context, kModel, kModel, adam({}),
+    FlatTensors gradients(context, kUpdatedModel);
+    std::vector<FlatTensors> values = replicas(context, kUpdatedModel);
+    WeightUpdate update(context, kUpdatedModel, kUpdatedModel, adam({}),
                         {.replicas_per_state = 2, .skip_not_finite = true});
-    set(gradients, 1);
+    setAll(gradients, 1);
     gradients.refs().get<float>("a")[0] = std::numeric_limits<float>::infinity();  // in blocks of instance 0
     const std::string before = bytesOf(values[0]);
     EXPECT_FALSE(update.apply(gradients, values));
     EXPECT_TRUE(bytesOf(values[0]) == before);
     EXPECT_EQ(update.updatesDone(), 0U);
-    set(gradients, 1);
+    setAll(gradients, 1);
     EXPECT_TRUE(update.apply(gradients, values));
     EXPECT_EQ(update.updatesDone(), 1U);
   });
@@ -264,17 +268,17 @@ TEST(WeightUpdate, RefusesWhatDoesNotFit) {
     return errorCodeOf(
         [&] { WeightUpdate(context, parameters, gradients, optimizer, {.replicas_per_state = shared}); });
   };
-  EXPECT_EQ(make(kModel, kModel, {}, 1), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(make(kModel, {kModel[0]}, sgd(1), 1), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(make(kHalves, kModel, sgd(1), 1), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(make(kHalves, kModel, castGradients(sgd(1)), 1), std::nullopt);
-  EXPECT_EQ(make(kModel, kModel, sgd(1), 0), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(make(kModel, kModel, sgd(1), 2), ErrorCode::kInvalidArgument);
-  WeightUpdate update(context, kModel, kModel, sgd(1));
-  FlatTensors gradients(context, kModel);
+  EXPECT_EQ(make(kUpdatedModel, kUpdatedModel, {}, 1), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(make(kUpdatedModel, {kUpdatedModel[0]}, sgd(1), 1), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(make(kHalves, kUpdatedModel, sgd(1), 1), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(make(kHalves, kUpdatedModel, castGradients(sgd(1)), 1), std::nullopt);
+  EXPECT_EQ(make(kUpdatedModel, kUpdatedModel, sgd(1), 0), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(make(kUpdatedModel, kUpdatedModel, sgd(1), 2), ErrorCode::kInvalidArgument);
+  WeightUpdate update(context, kUpdatedModel, kUpdatedModel, sgd(1));
+  FlatTensors gradients(context, kUpdatedModel);
   FlatTensors others(context, kHalves);
   std::vector<FlatTensors> none;
-  std::vector<FlatTensors> values = replicas(context, kModel);
+  std::vector<FlatTensors> values = replicas(context, kUpdatedModel);
   EXPECT_EQ(errorCodeOf([&] { update.apply(gradients, none); }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(errorCodeOf([&] { update.apply(others, values); }), ErrorCode::kInvalidArgument);
 }
@@ -282,7 +286,9 @@ TEST(WeightUpdate, RefusesWhatDoesNotFit) {
 TEST(WeightUpdate, RefusesGroupsThatInstancesCannotShare) {
   ThreadGroup group({.replicas_of_instance = {3, 3}});
   group.run([](Context& context) {
-    EXPECT_EQ(errorCodeOf([&] { WeightUpdate(context, kModel, kModel, sgd(1), {.replicas_per_state = 2}); }),
+    EXPECT_EQ(errorCodeOf([&] {
+                WeightUpdate(context, kUpdatedModel, kUpdatedModel, sgd(1), {.replicas_per_state = 2});
+              }),
               ErrorCode::kInvalidArgument);
   });
 }

@@ -15,11 +15,11 @@ namespace {
 
 using ::testing::IsEmpty;
 
-using Bytes = std::vector<std::byte>;
+using PluginBytes = std::vector<std::byte>;
 
-Bytes someBytes(std::size_t count, std::uint64_t seed) {
+PluginBytes someBytes(std::size_t count, std::uint64_t seed) {
   pop::SplitMix64 random(seed);
-  Bytes bytes(count);
+  PluginBytes bytes(count);
   for (std::byte& each : bytes) each = static_cast<std::byte>(random.next());
   return bytes;
 }
@@ -30,7 +30,7 @@ PopdistStatus statusOf(std::int32_t code, const char* message) {
   return status;
 }
 
-std::span<const std::byte> from(const Bytes& bytes, std::size_t offset) {
+std::span<const std::byte> from(const PluginBytes& bytes, std::size_t offset) {
   return std::span(bytes).subspan(offset);
 }
 
@@ -38,8 +38,8 @@ TEST(PluginStream, KeepsTheOrderOfAllThatIsSent) {
   PluginWorld world(2);
   Connection& sender = world.connection(0, 1);
   Connection& receiver = world.connection(1, 0);
-  const Bytes sent = someBytes(100'000, 3);
-  Bytes received(sent.size());
+  const PluginBytes sent = someBytes(100'000, 3);
+  PluginBytes received(sent.size());
   pop::SplitMix64 random(4);
   for (std::size_t out = 0, in = 0; in < sent.size();) {
     const std::size_t half = random.below(sent.size() - out + 1);
@@ -56,8 +56,8 @@ TEST(PluginStream, KeepsTheOrderOfAllThatIsSent) {
 TEST(PluginStream, TakesAsMuchAsThereIsRoomFor) {
   PluginWorld world(2, 1, 70);
   Connection& sender = world.connection(0, 1);
-  const Bytes head = someBytes(kHeadBytes, 1);
-  const Bytes rest = someBytes(100, 2);
+  const PluginBytes head = someBytes(kHeadBytes, 1);
+  const PluginBytes rest = someBytes(100, 2);
   std::size_t sent = 0;
   while (sent < kHeadBytes) sent += sender.trySendBoth(from(head, sent), rest);
   EXPECT_EQ(sent, kHeadBytes);
@@ -70,7 +70,7 @@ TEST(PluginStream, JoinsWhatMustLieInOnePiece) {
   PluginWorld world(2, 7);
   Connection& sender = world.connection(0, 1);
   Connection& receiver = world.connection(1, 0);
-  const Bytes sent = someBytes(3 * kHeadBytes + 5, 5);
+  const PluginBytes sent = someBytes(3 * kHeadBytes + 5, 5);
   for (std::size_t out = 0; out < sent.size();) out += sender.trySend(from(sent, out));
   std::size_t at = 0;
   for (const std::size_t needed : {kHeadBytes, kHeadBytes / 2, kHeadBytes, std::size_t{8}}) {
@@ -81,7 +81,7 @@ TEST(PluginStream, JoinsWhatMustLieInOnePiece) {
     receiver.consume(needed);
     at += needed;
   }
-  Bytes last(sent.size() - at);
+  PluginBytes last(sent.size() - at);
   for (std::size_t in = 0; in < last.size();) in += receiver.tryReceive(std::span(last).subspan(in));
   EXPECT_TRUE(std::equal(last.begin(), last.end(), sent.begin() + static_cast<std::ptrdiff_t>(at)));
 }
@@ -91,7 +91,7 @@ TEST(PluginStream, ShowsWhatThereIsWhereMoreHasNotCome) {
   Connection& receiver = world.connection(1, 0);
   receiver.fetch(kHeadBytes);
   EXPECT_THAT(receiver.peek(), IsEmpty());
-  const Bytes sent = someBytes(3, 6);
+  const PluginBytes sent = someBytes(3, 6);
   for (std::size_t out = 0; out < sent.size();) out += world.connection(0, 1).trySend(from(sent, out));
   receiver.fetch(kHeadBytes);
   EXPECT_EQ(receiver.peek().size(), sent.size());
@@ -108,15 +108,15 @@ TEST(PluginStream, SaysWhyAPeerIsLost) {
 // Also behind half a message, and where there is no room.
 TEST(PluginConnections, TellWhatTheyAreAbandonedFor) {
   PluginWorld world(3, 1000, 100);
-  const Bytes part = someBytes(100, 8);
+  const PluginBytes part = someBytes(100, 8);
   for (std::size_t sent = 0; sent < part.size();) sent += world.connection(0, 1).trySend(from(part, sent));
-  const Bytes words = someBytes(300, 7);
+  const PluginBytes words = someBytes(300, 7);
   world.connections(0).abandon(words, true);
   for (const int peer : {1, 2}) {
     Connection& receiver = world.connection(peer, 0);
     EXPECT_EQ(receiver.failure(), pop::unavailable("it has closed"));
     EXPECT_THAT(receiver.abortMessage(), ::testing::ElementsAreArray(words));
-    Bytes received(peer == 1 ? part.size() : 0);
+    PluginBytes received(peer == 1 ? part.size() : 0);
     for (std::size_t in = 0; in < received.size();)
       in += receiver.tryReceive(std::span(received).subspan(in));
     EXPECT_THAT(receiver.peek(), IsEmpty());

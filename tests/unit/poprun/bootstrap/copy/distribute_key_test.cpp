@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 
 // Hosts whose names begin with "new" do not know the key, "lost" ones cannot be reached, "hung" ones run
 // nothing.
-constexpr const char* kHosts = R"(
+constexpr const char* kKeyedHosts = R"(
 case $host in
   new*) [ -e "$far/key" ] || { echo "Welcome" >&2; echo "$host: Permission denied (publickey)." >&2; exit 255; } ;;
   hung*) exec sleep 600 ;;
@@ -45,7 +45,7 @@ class DistributeKey : public ::testing::Test {
     return distributeKey(settings_);
   }
 
-  testing::NearShell shell_{kHosts};
+  testing::NearShell shell_{kKeyedHosts};
   KeySettings settings_;
 };
 

@@ -27,7 +27,7 @@ using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 // rsync's server is told to write to /, its last word: it writes to the host's directory.
-constexpr const char* kHosts = R"(
+constexpr const char* kCopyHosts = R"(
 case $host in
   lost*) echo "ssh: Could not resolve hostname $host: Name or service not known" >&2; exit 255 ;;
   bare*) PATH=/nowhere; $command ;;
@@ -56,7 +56,7 @@ class Synchronise : public ::testing::Test {
     return copyToHosts(settings_);
   }
 
-  testing::NearShell shell_{kHosts};
+  testing::NearShell shell_{kCopyHosts};
   CopySettings settings_;
   std::map<int, CopyState> states_;
   std::map<int, int> percents_;

@@ -24,7 +24,7 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-constexpr int kHosts = 3;
+constexpr int kNumHosts = 3;
 // Below the ports that the system hands out to others.
 const std::string kClosedAddress = "127.0.0.1:1";
 
@@ -41,13 +41,13 @@ std::string failuresAtClosedPort() noexcept {
   std::string failures;
   int num_failed = 0;
   os::EpollLoop loop;
-  SshBootstrapper bootstrapper(loop, std::vector<std::string>(kHosts, kClosedAddress),
+  SshBootstrapper bootstrapper(loop, std::vector<std::string>(kNumHosts, kClosedAddress),
                                {.config_file = "/dev/null"}, {});
   bootstrapper.start({.reached = [&loop](int, const ReachedHost&) { loop.stop(); },
                       .failed =
                           [&](int, const Status& why) {
                             failures += why.message() + '\n';
-                            if (++num_failed == kHosts) loop.stop();
+                            if (++num_failed == kNumHosts) loop.stop();
                           },
                       .ended = nullptr,
                       .phase = [](int, const std::string&) {},
@@ -80,7 +80,7 @@ TEST(SshBootstrapper, ReachesHostsInTurnWithTheThreadsThatThereAre) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can be a user who runs nothing else";
   for (const rlim_t most : {4U, 5U}) {  // the first, one for the bytes, some, and an ssh
     const std::vector<std::string> failures = failuresWithThreads(most);
-    EXPECT_THAT(failures, SizeIs(kHosts));
+    EXPECT_THAT(failures, SizeIs(kNumHosts));
     EXPECT_THAT(failures, Each(HasSubstr("Connection refused"))) << most;
   }
 }
@@ -88,7 +88,7 @@ TEST(SshBootstrapper, ReachesHostsInTurnWithTheThreadsThatThereAre) {
 TEST(SshBootstrapper, WithoutAPlaceForSshNamesTheLimit) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can be a user who runs nothing else";
   const std::vector<std::string> failures = failuresWithThreads(3);
-  EXPECT_THAT(failures, SizeIs(kHosts));
+  EXPECT_THAT(failures, SizeIs(kNumHosts));
   EXPECT_THAT(failures, Each(AllOf(HasSubstr("starting ssh: "), HasSubstr("`ulimit -u`"))));
 }
 
@@ -96,7 +96,7 @@ TEST(SshBootstrapper, WithoutAnyThreadNamesTheLimit) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can be a user who runs nothing else";
   for (const rlim_t most : {1U, 2U}) {
     const std::vector<std::string> failures = failuresWithThreads(most);
-    EXPECT_THAT(failures, SizeIs(kHosts));
+    EXPECT_THAT(failures, SizeIs(kNumHosts));
     EXPECT_THAT(failures, Each("poprun cannot start a thread to reach it: Resource temporarily "
                                "unavailable (see `ulimit -u`, and pids.max of poprun's cgroup)"));
   }
