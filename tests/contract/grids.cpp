@@ -20,103 +20,114 @@ std::vector<Operator> operatorsOf(Operation operation, Type type) {
   return operators;
 }
 
-}  // namespace
-
-Grid everyTypeAndOperator(int ranks) {
+Grid inEach(const std::vector<Memory>& memories, const std::vector<Case>& cases) {
   Grid grid;
-  for (const Operation operation : kOperations) {
-    for (int type = 0; type < 13; ++type) {
-      for (const Operator op : operatorsOf(operation, static_cast<Type>(type))) {
-        for (const std::size_t count : {3U, 1000U})
-          grid.cases.push_back({.operation = operation,
-                                .type = static_cast<Type>(type),
-                                .op = op,
-                                .count = count,
-                                .root = ranks - 1,
-                                .seed = grid.cases.size()});
-      }
-    }
+  for (const Memory memory : memories) {
+    for (const Case& tested : cases) grid.calls.push_back({tested, memory});
   }
   return grid;
 }
 
+}  // namespace
+
+Grid everyTypeAndOperator(int ranks) {
+  std::vector<Case> cases;
+  for (const Operation operation : kOperations) {
+    for (int type = 0; type < 13; ++type) {
+      for (const Operator op : operatorsOf(operation, static_cast<Type>(type))) {
+        for (const std::size_t count : {3U, 1000U})
+          cases.push_back({.operation = operation,
+                           .type = static_cast<Type>(type),
+                           .op = op,
+                           .count = count,
+                           .root = ranks - 1,
+                           .seed = cases.size()});
+      }
+    }
+  }
+  return inEach({Memory::kPrivate}, cases);
+}
+
 Grid everyCount(int ranks) {
-  Grid grid{.memories = {Memory::kPrivate, Memory::kShared}};
+  std::vector<Case> cases;
   for (const Operation operation : kOperations) {
     for (const std::size_t count : {0U, 1U, 3U, 10U, 11U, 16U, 1000U, 70'001U})
-      grid.cases.push_back({.operation = operation, .count = count, .root = ranks / 2, .seed = count});
+      cases.push_back({.operation = operation, .count = count, .root = ranks / 2, .seed = count});
   }
-  return grid;
+  return inEach({Memory::kPrivate, Memory::kShared}, cases);
 }
 
 Grid countsBeyondAllStages(int ranks) {
   const plan::StageShape stage = plan::stageLayoutFor(ranks).slots;
   const std::size_t beyond = stage.slots * stage.slot_bytes / sizeof(double) + 75'003;
-  Grid grid{.memories = {Memory::kPrivate, Memory::kShared}, .at_once = 1};
+  std::vector<Case> cases;
   for (const Operation operation : kOperations) {
     const bool one_block = operation == Operation::kAllReduce || operation == Operation::kReduce ||
                            operation == Operation::kBroadcast || operation == Operation::kSendRecv;
     const std::size_t count = beyond / static_cast<std::size_t>(one_block ? 1 : ranks);
-    grid.cases.push_back(
-        {.operation = operation, .type = Type::kDouble, .count = count, .root = 0, .seed = 3});
+    cases.push_back({.operation = operation, .type = Type::kDouble, .count = count, .root = 0, .seed = 3});
   }
+  Grid grid = inEach({Memory::kPrivate, Memory::kShared}, cases);
+  grid.at_once = 1;
   return grid;
 }
 
 Grid everyRoot(int ranks) {
-  Grid grid;
+  std::vector<Case> cases;
   for (const Operation operation : kOperations) {
     if (!hasRoot(operation)) continue;
     for (int root = 0; root < ranks; ++root) {
       for (const std::size_t count : {2U, 5000U})
-        grid.cases.push_back({.operation = operation, .count = count, .root = root, .seed = count});
+        cases.push_back({.operation = operation, .count = count, .root = root, .seed = count});
     }
   }
-  return grid;
+  return inEach({Memory::kPrivate}, cases);
 }
 
 Grid inPlaceAndUnaligned() {
-  Grid grid{.memories = {Memory::kPrivate, Memory::kShared, Memory::kMixed}, .unaligned = true};
+  std::vector<Case> cases;
   for (const Operation operation : kOperations) {
     for (const Type type : {Type::kInt8, Type::kHalf, Type::kDouble}) {
       for (const std::size_t count : {5U, 777U, 20'003U}) {
         if (count > 1000 && type != Type::kDouble) continue;
         for (const bool in_place : {false, true}) {
           if (in_place && !canBeInPlace(operation)) continue;
-          grid.cases.push_back({.operation = operation,
-                                .type = type,
-                                .count = count,
-                                .root = 0,
-                                .in_place = in_place,
-                                .seed = grid.cases.size()});
+          cases.push_back({.operation = operation,
+                           .type = type,
+                           .count = count,
+                           .root = 0,
+                           .in_place = in_place,
+                           .seed = cases.size()});
         }
       }
     }
   }
+  Grid grid = inEach({Memory::kPrivate, Memory::kShared, Memory::kMixed}, cases);
+  grid.unaligned = true;
   return grid;
 }
 
 Grid countsThatDiffer() {
-  Grid grid{.memories = {Memory::kPrivate, Memory::kShared, Memory::kMixed}};
+  std::vector<Case> cases;
   for (const Operation operation : {Operation::kAllGather, Operation::kAllToAll, Operation::kSendRecv}) {
     for (const std::size_t count : {0U, 1U, 7U, 3000U, 100'000U}) {
       for (const bool in_place : {false, true})
-        grid.cases.push_back({.operation = operation,
-                              .type = Type::kInt32,
-                              .count = count,
-                              .in_place = in_place && canBeInPlace(operation),
-                              .ragged = true,
-                              .seed = grid.cases.size()});
+        cases.push_back({.operation = operation,
+                         .type = Type::kInt32,
+                         .count = count,
+                         .in_place = in_place && canBeInPlace(operation),
+                         .ragged = true,
+                         .seed = cases.size()});
     }
   }
-  return grid;
+  return inEach({Memory::kPrivate, Memory::kShared, Memory::kMixed}, cases);
 }
 
 Grid blocksOfSeveralSegments() {
-  Grid grid;
+  std::vector<Case> cases;
   for (const bool in_place : {false, true})
-    grid.cases.push_back({.operation = Operation::kReduceScatter, .count = 1'100'000, .in_place = in_place});
-  return grid;
+    cases.push_back({.operation = Operation::kReduceScatter, .count = 1'100'000, .in_place = in_place});
+  return inEach({Memory::kPrivate}, cases);
 }
 
 std::vector<Grid> allGrids(int ranks) {
@@ -126,13 +137,11 @@ std::vector<Grid> allGrids(int ranks) {
 
 std::string runGrid(Context& context, const Members& members, const Grid& grid, bool exact,
                     std::size_t& calls) {
-  for (const Memory memory : grid.memories) {
-    for (Case tested : grid.cases) {
-      tested.exact = exact;
-      ++calls;
-      const std::string wrong = runCase(context, members, tested, memory, grid.unaligned);
-      if (!wrong.empty()) return wrong + ", in " + nameOf(memory) + " memory";
-    }
+  for (GridCall call : grid.calls) {
+    call.tested.exact = exact;
+    ++calls;
+    const std::string wrong = runCase(context, members, call.tested, call.memory, grid.unaligned);
+    if (!wrong.empty()) return wrong + ", in " + nameOf(call.memory) + " memory";
   }
   return "";
 }

@@ -10,11 +10,15 @@
 
 namespace popdist::contract {
 
+struct GridCall {
+  Case tested;
+  Memory memory = Memory::kPrivate;
+};
+
 struct Grid {
-  std::vector<Case> cases;
-  std::vector<Memory> memories{Memory::kPrivate};  ///< all cases in each
+  std::vector<GridCall> calls;
   bool unaligned = false;
-  std::size_t at_once = 40;  ///< cases after which to begin afresh, where calls have one deadline together
+  std::size_t at_once = 100;  ///< calls after which to begin afresh, where they have one deadline together
 };
 
 Grid everyTypeAndOperator(int ranks);
@@ -26,6 +30,11 @@ Grid countsThatDiffer();
 Grid blocksOfSeveralSegments();  ///< of a backend's partial results: 4 MiB each
 
 std::vector<Grid> allGrids(int ranks);
+
+/// Calls for way number `way` of `ways`: in those of all ways together, each two values of an operation,
+/// type, operator, count, root, place, kind of memory and way that meet in some call of the whole grid meet
+/// in one.
+Grid pairsOf(const Grid& grid, std::size_t way, std::size_t ways);
 
 /// One rank's part of each call. What is wrong first; empty: nothing. `calls` counts them.
 std::string runGrid(Context& context, const Members& members, const Grid& grid, bool exact,
