@@ -74,8 +74,8 @@ TEST_F(ServiceOfAUser, CannotBeReachedFromOtherHostsWithoutTls) {
 }
 
 TEST_F(ServiceOfAUser, RefusesJobsOfOthers) {
-  ASSERT_EQ(hosts.run(0, "chown -R nobody /tmp/tls /tmp/users").exit_code, 0);
   writeUsers(0, "alice = nobody\neve = root\n");
+  ASSERT_EQ(hosts.run(0, "chown -R nobody /tmp/tls /tmp/users").exit_code, 0);
   serveAsNobody("--listen 0.0.0.0:" + std::to_string(kServicePort) + " --tls /tmp/tls --users /tmp/users");
   const Outcome own = run(jobOf("alice", {"id", "-un"}));
   EXPECT_EQ(own.exit_code, 0) << own.err;

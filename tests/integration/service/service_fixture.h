@@ -74,7 +74,10 @@ class ServiceTest : public HostsTest {
   }
 
   void writeUsers(int host, const std::string& text) const {
-    std::ofstream(hosts.tmp(host) + "/users") << text;
+    std::ofstream file(hosts.tmp(host) + "/users");
+    file << text;
+    file.close();
+    EXPECT_TRUE(file) << "fs.protected_regular forbids it once the file is somebody else's";
   }
 
   /// `options` after those that it needs. `program`: takes the agent of jobs from its own directory.
