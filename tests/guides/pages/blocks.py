@@ -22,13 +22,20 @@ class Command:
     output: tuple     # lines that the page shows after it; empty: it shows none
 
 
+FENCED = ("cpp", "cmake")  # what is in a file; all else is indented, so that no command is overlooked
+
+
 def blocks_of(page_text):
     """All blocks, in order. An indented block follows a blank line, and goes on over blank lines between its own."""
     found, lines, at = [], page_text.split("\n"), 0
     while at < len(lines):
         begin = at
-        fence = re.match(r"```(\w+)$", lines[at])
+        fence = re.match(r" *```(.*)$", lines[at])
         if fence:
+            if fence[1] not in FENCED:
+                raise SystemExit(f"line {begin + 1}: commands are indented, and fenced is {' or '.join(FENCED)}")
+            if "```" not in lines[at + 1:]:
+                raise SystemExit(f"line {begin + 1}: this block has no end")
             while lines[at + 1] != "```":
                 at += 1
             found.append(Block(begin + 2, fence[1], tuple(lines[begin + 1:at + 1])))
@@ -72,8 +79,10 @@ def commands_of(block):
     return found
 
 
-# A number with what makes it a time, a version or a date, and its unit.
-NUMBER = re.compile(r"\d+(?:[.:T+-]\d+)*(?: (?:h|min|s|ms|us)\b(?: \d+ (?:min|s)\b)?)?")
+# A number that varies: a time, a version or a date, with its unit; or one of three digits. Exit codes, and the small
+# numbers of instances, hosts and jobs, do not.
+NUMBER = re.compile(r"(?<!code )(?<![\d.])(?:\d+(?:[.:T+-]\d+)+|\d{3,}|\d+(?= (?:h|min|s|ms|us|CPUs)\b))"
+                    r"(?: (?:h|min|s|ms|us)\b(?: \d+ (?:min|s)\b)?)?")
 
 
 def plain(line, free_numbers):

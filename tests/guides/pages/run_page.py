@@ -67,8 +67,11 @@ class Reader:
         """Types one block. Exits when it does not do what the page says."""
         self.prepare(self.shell, row.before)
         output = self.typed(block, row) if not row.file else ""
-        if missing := [text for text in row.says if text not in output]:
-            raise SystemExit(f"{self.page.page}:{block.line}: it does not say {missing}, but:\n{output}")
+        rest = output
+        for text in row.says:
+            _, found, rest = rest.partition(text)
+            if not found:
+                raise SystemExit(f"{self.page.page}:{block.line}: it does not say '{text}' there, but:\n{output}")
         self.prepare(self.shell, row.then)
 
     def typed(self, block, row):

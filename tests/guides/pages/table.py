@@ -18,7 +18,7 @@ class Row:
     before: str = ""        # shell lines that bring about what the page takes for granted here
     exit: int = 0           # of its last command; all others exit with 0
     numbers: str = "exact"  # "free": those that the output shows vary
-    says: tuple = ()        # texts that its output has, which the page does not show
+    says: tuple = ()        # texts that its output has, in this order, which the page does not show
     interrupt: bool = False  # Ctrl-C when all that the page shows has come
     beside: bool = False    # typed in a terminal of its own; it goes on beside the next blocks
     then: str = ""          # shell lines that exit with 0 if the block has done what it should

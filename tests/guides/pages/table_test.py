@@ -43,6 +43,16 @@ class Blocks(unittest.TestCase):
         self.assertFalse(blocks.matches(("took 3.5 s",), ["took 12 s"]))
         self.assertFalse(blocks.matches(("took 3.5 s",), ["takes 12 s"], free_numbers=True))
 
+    def test_exit_codes_and_counts_are_not_free(self):
+        self.assertFalse(blocks.matches(("exit code 139",), ["exit code 134"], free_numbers=True))
+        self.assertFalse(blocks.matches(("[3] instance 3 of 4",), ["[3] instance 3 of 2"], free_numbers=True))
+        self.assertTrue(blocks.matches(("epoch 1: 330285 samples/s",), ["epoch 1: 4711 samples/s"], free_numbers=True))
+
+    def test_commands_are_indented(self):
+        for page in ["```sh\n$ true\n```\n", "``` console\n$ true\n```\n", "```cpp\nint i;\n"]:
+            with self.assertRaises(SystemExit):
+                blocks.blocks_of(page)
+
     def test_what_is_left_out(self):
         self.assertTrue(blocks.matches(("a", "…", "b … d"), ["a", "x", "y", "b c d"]))
         self.assertFalse(blocks.matches(("a", "b"), ["a", "b", "c"]))
