@@ -102,8 +102,9 @@ void PmixProgram::onConnection() {
   if (::access(program.c_str(), X_OK) == 0) return start(program);
   if (isOurs())
     fail(
-        "an instance speaks PMIx, and popdist-pmix is not installed beside popdist-agent: install or build "
-        "all of poprun's programs");
+        "an instance speaks PMIx, which needs popdist-pmix beside poprun's other programs: install all of "
+        "them, or "
+        "build them where poprun was built: cmake --build --preset release -j2 --target poprun_programs");
 }
 
 // Anybody on this host can connect. popdist-pmix refuses other users, but where it is missing, they must not

@@ -56,11 +56,11 @@ int handOverTo(const char* program_name, const CommandLine& line) {
   const std::string program = sys::ownProgram(program_name);
   ::execv(program.c_str(), argv.data());
   const int error = errno;
-  return reportMistakes({error == ENOENT
-                             ? "this needs " + program +
-                                   ", which is not there: install all of poprun's programs, or build them: "
-                                   "cmake --build --preset release -j2"
-                             : "this needs " + program + ": " + errnoStatus("starting it", error).message()});
+  return reportMistakes(
+      {error == ENOENT ? "this needs " + program +
+                             ", which is not there: install all of poprun's programs, or build them where "
+                             "poprun was built: cmake --build --preset release -j2 --target poprun_programs"
+                       : "this needs " + program + ": " + errnoStatus("starting it", error).message()});
 }
 
 Surroundings surroundings(cli::OptionFiles& files) {

@@ -160,7 +160,7 @@ TEST(OpenMpi, EndsTheJobWhereItIsNotServed) {
   const Outcome outcome = run(setup, kSpinningTimeout);
   EXPECT_EQ(outcome.exit_code, 125);
   EXPECT_THAT(outcome.err,
-              HasSubstr("an instance speaks PMIx, and popdist-pmix is not installed beside popdist-agent"));
+              HasSubstr("an instance speaks PMIx, which needs popdist-pmix beside poprun's other programs"));
   EXPECT_EQ(outcome.out, "");
 }
 
