@@ -49,7 +49,7 @@ class Reader:
 
     def __init__(self, page, hosts, build):
         self.page, self.hosts, self.beside = page, hosts, []
-        self.start = f"cd ~/work; build={build} source={table.ROOT}\n" + page.terminal
+        self.start = f"cd ~/work; set -o pipefail; build={build} source={table.ROOT}\n" + page.terminal
         self.shell = self.terminal()
         self.prepare(self.shell, page.given)
 
