@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/sys/no_write_signal.h"
 #include "common/tls/tls_objects.h"
 
 namespace pop::tls {
@@ -44,6 +45,7 @@ bool isAnswered(sys::Fd socket, const std::optional<KeyPair>& shows, std::chrono
   const std::unique_ptr<SSL_CTX, Freer<SSL_CTX_free>> context(SSL_CTX_new(TLS_client_method()));
   if (!context || (shows && !show(context.get(), *shows))) return false;
   const std::unique_ptr<SSL, Freer<SSL_free>> ssl(SSL_new(context.get()));
+  const sys::NoWriteSignal quiet(SIGPIPE);  // OpenSSL writes without MSG_NOSIGNAL
   char byte = 0;
   const bool answered = ssl && waitAtMost(socket.get(), step) && SSL_set_fd(ssl.get(), socket.get()) == 1 &&
                         SSL_connect(ssl.get()) == 1 &&

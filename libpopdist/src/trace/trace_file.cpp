@@ -16,7 +16,7 @@
 
 #include "common/base/json.h"
 #include "common/base/text.h"
-#include "common/sys/no_file_size_signal.h"
+#include "common/sys/no_write_signal.h"
 
 namespace popdist::trace {
 namespace {
@@ -163,7 +163,7 @@ pop::Status TraceFile::append(const std::vector<Event>& events) {
 
 // One pwrite(2): what follows the events is overwritten together with them.
 pop::Status TraceFile::writeAt(std::uint64_t offset, const std::string& text) const {
-  const pop::sys::NoFileSizeSignal quiet;
+  const pop::sys::NoWriteSignal quiet(SIGXFSZ);
   const ssize_t written = ::pwrite(file_.get(), text.data(), text.size(), static_cast<off_t>(offset));
   if (written == static_cast<ssize_t>(text.size())) return {};
   if (written >= 0) errno = ENOSPC;

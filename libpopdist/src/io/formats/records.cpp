@@ -16,7 +16,7 @@
 
 #include "common/base/text.h"
 #include "common/sys/name_file.h"
-#include "common/sys/no_file_size_signal.h"
+#include "common/sys/no_write_signal.h"
 
 namespace popdist::io {
 namespace {
@@ -178,7 +178,7 @@ pop::Status RecordWriter::append(const std::byte* const* row) {
 }
 
 pop::Status RecordWriter::writeBuffered() {
-  const pop::sys::NoFileSizeSignal quiet;
+  const pop::sys::NoWriteSignal quiet(SIGXFSZ);
   const pop::Status status = pop::sys::writeAll(file_.get(), buffer_);
   buffer_.clear();
   if (status.ok()) return status;
