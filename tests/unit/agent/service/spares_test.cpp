@@ -3,6 +3,7 @@
 #include "agent/service/spares.h"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "agent/service/unix_user.h"
+#include "common/base/check.h"
 #include "tests/testing/fake_loop.h"
 #include "tests/testing/process_tree.h"
 #include "tests/unit/agent/service/test_zombie_reaper.h"
@@ -20,9 +22,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Children of this process besides those that it had before: other tests may have left some.
+// Children that this process gets from now on, but by forks alone: where a keeper was started, orphans of
+// other tests come, too.
 class NewChildren {
  public:
+  NewChildren() {
+    POP_CHECK(::prctl(PR_SET_CHILD_SUBREAPER, 0) == 0);
+    before_ = testing::ownChildren();
+  }
   std::vector<pid_t> list() const {
     std::vector<pid_t> children = testing::ownChildren();
     std::erase_if(children, [this](pid_t child) {
@@ -32,7 +39,7 @@ class NewChildren {
   }
 
  private:
-  std::vector<pid_t> before_ = testing::ownChildren();
+  std::vector<pid_t> before_;
 };
 
 class SparesTest : public ::testing::Test {
