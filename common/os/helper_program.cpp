@@ -122,8 +122,9 @@ struct Started {
   std::set<pid_t> pids;
 };
 
+// Never destroyed: whoever lives as long as the process may reap at its end.
 Started& started() {
-  static Started all;
+  static auto& all = *new Started;
   return all;
 }
 
@@ -145,7 +146,7 @@ class Stragglers {
 };
 
 Stragglers& stragglers() {
-  static Stragglers all;
+  static auto& all = *new Stragglers;
   return all;
 }
 
