@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a network may bring to the daemon's HTTP: noise and damagedRequest requests. Each gets an answer or an
+// Noise and damaged requests at the daemon's HTTP, as a network may bring them. Each gets an answer or an
 // end, and the next one is served. Seeded, so that a failure comes back.
 #include <gmock/gmock.h>
 

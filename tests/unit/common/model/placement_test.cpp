@@ -22,7 +22,7 @@ JobSpec jobOn(int hosts, int instances, int replicas, int ipus_per_replica = 1) 
   return spec;
 }
 
-// A jobOn without mistakes, of any shape.
+// A job without mistakes, of any shape.
 JobSpec randomJob(SplitMix64& random) {
   while (true) {
     const int hosts = static_cast<int>(1 + random.below(6));
