@@ -8,7 +8,7 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT / "tests/guides/pages"))
-from blocks import blocks_of  # noqa: E402
+from blocks import blocks_of, differences  # noqa: E402
 quoted = shlex.quote
 
 
@@ -57,11 +57,6 @@ def indented(page):
 
 def mistakes(page):
     """Where the page and its rows differ, as sentences."""
-    shown = indented(page)
-    for block, row in zip(shown, page.block):
-        if not block.lines[0].startswith(row.begins):
-            return [f"{page.page}:{block.line}: the block begins with '{block.lines[0]}', its row with '{row.begins}'"]
-        if bool(row.not_run) == bool(row.at):
-            return [f"the row '{row.begins}' says neither where it is typed nor why it is not, or both"]
-    return ([f"{page.page}:{block.line}: this block has no row" for block in shown[len(page.block):]] +
-            [f"{page.page}: the row '{row.begins}' has no block" for row in page.block[len(shown):]])
+    return differences(page.page, indented(page), page.block) + [
+        f"the row '{row.begins}' says neither where it is typed nor why it is not, or both"
+        for row in page.block if bool(row.not_run) == bool(row.at)]

@@ -45,6 +45,14 @@ class WalkItself(unittest.TestCase):
         self.addCleanup(walk.stdout.close)
         return walk
 
+    def failing(self, *blocks):
+        """What a walk says that fails."""
+        walk = self.walk(*blocks)
+        output = walk.communicate()[0]
+        self.assertEqual(walk.returncode, 1, output)
+        self.assertFalse(self.group.exists())
+        return output
+
     def test_passes(self):
         walk = self.walk("true", "hostname")
         output = walk.communicate()[0]
@@ -52,23 +60,18 @@ class WalkItself(unittest.TestCase):
         self.assertFalse(self.group.exists())
 
     def test_a_command_that_fails_is_named(self):
-        walk = self.walk("true && false\n    true", "hostname")
-        output = walk.communicate()[0]
-        self.assertEqual(walk.returncode, 1, output)
+        output = self.failing("true && false\n    true", "hostname")
         self.assertIn("page.md:3:", output)
         self.assertIn("exit code 1: false", output)
-        self.assertFalse(self.group.exists())
+
+    def test_a_pipe_fails_with_its_first_command(self):
+        self.assertIn("page.md:3:", self.failing("cat /nowhere | sort", "hostname"))
 
     def test_output_that_is_not_there_is_named(self):
-        walk = self.walk("true", "hostname | tr a-z A-Z")
-        output = walk.communicate()[0]
-        self.assertEqual(walk.returncode, 1, output)
-        self.assertIn("nothing of the output looks like '^head$'", output)
+        self.assertIn("nothing of the output looks like '^head$'", self.failing("true", "hostname | tr a-z A-Z"))
 
     def test_a_block_without_a_row_is_named(self):
-        walk = self.walk("true", "hostname", "date")
-        self.assertIn("page.md:11: this block has no row", walk.communicate()[0])
-        self.assertEqual(walk.returncode, 1)
+        self.assertIn("page.md:11: this block has no row", self.failing("true", "hostname", "date"))
 
     def test_killed_it_leaves_nothing(self):
         walk = self.walk("true", "hostname; tail -f /dev/null")

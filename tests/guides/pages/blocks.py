@@ -50,6 +50,15 @@ def blocks_of(page_text):
     return found
 
 
+def differences(page, shown, rows):
+    """Where the blocks of a page and their rows, which have the beginning of each, differ, as sentences."""
+    for block, row in zip(shown, rows):
+        if not block.lines[0].startswith(row.begins):
+            return [f"{page}:{block.line}: the block begins with '{block.lines[0]}', its row with '{row.begins}'"]
+    return ([f"{page}:{block.line}: this block has no row" for block in shown[len(rows):]] +
+            [f"{page}: the row '{row.begins}' has no block" for row in rows[len(shown):]])
+
+
 def is_complete(text):
     """False if a shell would ask for more lines."""
     checked = subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True)

@@ -4,7 +4,7 @@ import dataclasses
 import pathlib
 import tomllib
 
-from blocks import blocks_of
+from blocks import blocks_of, differences
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -51,10 +51,4 @@ def indented(page):
 
 def mistakes(page):
     """Where the page and its rows differ, as sentences."""
-    found, shown, rows = [], indented(page), list(page.block)
-    for block, row in zip(shown, rows):
-        if not block.lines[0].startswith(row.begins):
-            return found + [f"{page.page}:{block.line}: the block begins with '{block.lines[0]}', its row with "
-                            f"'{row.begins}'"]
-    found += [f"{page.page}:{block.line}: this block has no row" for block in shown[len(rows):]]
-    return found + [f"{page.page}: the row '{row.begins}' has no block" for row in rows[len(shown):]]
+    return differences(page.page, indented(page), page.block)
