@@ -23,6 +23,7 @@ namespace pop::popctl {
 namespace {
 
 constexpr std::chrono::seconds kBetweenAttempts{1};
+constexpr std::chrono::seconds kUntilLetGo{2};
 
 struct Held {
   JobPartition partition;
@@ -94,6 +95,14 @@ Result<Held> attempts(const HoldOptions& options, PodsClient& client) {
   return held;
 }
 
+// The job after this one may name the same partition, and must not find it held.
+void letGo(const HoldOptions& options, PodsClient& client, Held& held) {
+  if (!held.hold) return;
+  held.hold = nullptr;
+  const Deadline deadline = std::chrono::steady_clock::now() + kUntilLetGo;
+  (void)waitUntilLetGo(client, held.partition.id, options.holder, deadline);  // else the server ends it
+}
+
 void waitForStdinsEnd() {
   while (!stdinEndsWithin(std::chrono::hours(1))) {
   }
@@ -129,7 +138,7 @@ int holdPartition(const HoldOptions& options, PodsClient& client) {
   const std::string line = held->partition.id + (held->partition.made ? " made\n" : "\n");
   const int printed = isRead(STDOUT_FILENO) ? printText(line) : 0;
   waitForStdinsEnd();
-  held->hold = nullptr;
+  letGo(options, client, *held);
   removeIfAsked(options, client, held->partition);
   return printed;
 }

@@ -108,23 +108,12 @@ Result<virmgrpc::Partition> find(PodsClient& client, const std::string& id) {
   return Status(Code::kNotFound, "there is no partition " + inQuotes(id));
 }
 
-// Nothing: the server is V-IPU's own, or the partition has gone.
-Result<std::optional<v1::PartitionInfo>> findInfo(PodsClient& client, const std::string& id) {
-  const Result<v1::ListPodPartitionsReply> reply = client.listPodPartitions({});
-  if (reply.code() == Code::kUnimplemented) return std::optional<v1::PartitionInfo>();
-  if (!reply.ok()) return reply.status();
-  for (const v1::PartitionInfo& each : reply.value().partitions()) {
-    if (each.id() == id) return std::optional(each);
-  }
-  return std::optional<v1::PartitionInfo>();
-}
-
 int getPartition(const Command& command, PodsClient& client) {
   const Result<virmgrpc::PartitionStatus> status = client.partitionStatus(command.object);
   if (!status.ok()) return failed(command, status.status());
   const Result<virmgrpc::Partition> partition = find(client, command.object);
   if (!partition.ok()) return failed(command, partition.status());
-  const Result<std::optional<v1::PartitionInfo>> info = findInfo(client, command.object);
+  const Result<std::optional<v1::PartitionInfo>> info = client.partitionInfo(command.object);
   if (!info.ok()) return failed(command, info.status());
   const v1::PartitionInfo* const known = info.value() ? &*info.value() : nullptr;
   if (command.common.json)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popctl/pod_wait.h"
 
+#include <algorithm>
+#include <optional>
 #include <thread>
 
 #include "common/base/text.h"
@@ -68,6 +70,19 @@ Status waitUntilGone(PodsClient& client, const std::string& partition, Deadline 
                                     " (popctl release partition)");
         return value.ready_state() == virmgrpc::PS_REMOVED;
       });
+}
+
+Status waitUntilLetGo(PodsClient& client, const std::string& partition, const std::string& holder,
+                      Deadline deadline) {
+  std::chrono::milliseconds pause = kFirstPause;
+  while (true) {
+    POP_ASSIGN_OR_RETURN(const std::optional<v1::PartitionInfo> info, client.partitionInfo(partition));
+    if (!info || !info->holder().ends_with(printable(holder))) return {};  // behind its user
+    if (Clock::now() + pause >= deadline)
+      return {Code::kDeadlineExceeded, "partition " + inQuotes(partition) + " is still held by " + holder};
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, kLongestPause);
+  }
 }
 
 }  // namespace pop::popctl

@@ -19,4 +19,9 @@ Status waitUntilActive(PodsClient& client, const std::string& partition, Deadlin
 /// Until there is none. kFailedPrecondition: its end cannot be proved; kDeadlineExceeded: it is still there.
 Status waitUntilGone(PodsClient& client, const std::string& partition, Deadline deadline);
 
+/// Until `holder` has it no longer; the server hears of a hold's end a moment after it. kDeadlineExceeded: it
+/// still has. At once with V-IPU's server, where nobody holds one.
+Status waitUntilLetGo(PodsClient& client, const std::string& partition, const std::string& holder,
+                      Deadline deadline);
+
 }  // namespace pop::popctl

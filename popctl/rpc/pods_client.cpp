@@ -158,6 +158,15 @@ Result<v1::ListPodPartitionsReply> PodsClient::listPodPartitions(
   return allPages(
       request, [this](const v1::ListPodPartitionsRequest& page) { return POP_PODS_(ListPartitions, page); });
 }
+Result<std::optional<v1::PartitionInfo>> PodsClient::partitionInfo(const std::string& partition) {
+  const Result<v1::ListPodPartitionsReply> all = listPodPartitions({});
+  if (all.code() == Code::kUnimplemented) return std::optional<v1::PartitionInfo>();
+  if (!all.ok()) return all.status();
+  for (const v1::PartitionInfo& each : all.value().partitions()) {
+    if (each.id() == partition) return std::optional(each);
+  }
+  return std::optional<v1::PartitionInfo>();
+}
 Status PodsClient::releasePartition(const v1::ReleasePartitionRequest& request) {
   return POP_PODS_(ReleasePartition, request).status();
 }

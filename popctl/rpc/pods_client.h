@@ -8,6 +8,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/base/status.h"
@@ -62,6 +63,8 @@ class PodsClient {
   Status removeAllocation(const std::string& allocation);
   Result<v1::ListAllocationsReply> listAllocations();
   Result<v1::ListPodPartitionsReply> listPodPartitions(const v1::ListPodPartitionsRequest& request);
+  /// Nothing: the server is V-IPU's own, or there is no such partition.
+  Result<std::optional<v1::PartitionInfo>> partitionInfo(const std::string& partition);
   Status releasePartition(const v1::ReleasePartitionRequest& request);
 
  private:
