@@ -17,9 +17,10 @@ def said(*command):
 
 
 def programs(build):
-    """Those that are installed, as the build has them."""
+    """Those that are installed, as the build has them, and the backends that they load."""
     text = (build / "cmake_install.cmake").read_text(encoding="utf-8")
-    return set(re.findall(rf'FILES "({re.escape(str(build))}/bin/[^"/]+)"', text))
+    return {*re.findall(rf'FILES "({re.escape(str(build))}/bin/[^"/]+)"', text),
+            *map(str, (build / "lib/popdist/backends").glob("*.so"))}
 
 
 def libraries(program):

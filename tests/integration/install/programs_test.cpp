@@ -60,7 +60,7 @@ TEST(InstalledPrograms, FindTheOneThatServesOpenMpi) {
   EXPECT_EQ(served.exit_code, 0) << served.err;
   EXPECT_THAT(served.out, HasSubstr("rank 1 of 2"));
   std::filesystem::remove(installed.prefix() + "/libexec/poprun/popdist-pmix");
-  EXPECT_THAT(run(job).err, HasSubstr("popdist-pmix is not installed"));
+  EXPECT_THAT(run(job).err, HasSubstr("speaks PMIx, which needs popdist-pmix"));
 }
 #endif
 
