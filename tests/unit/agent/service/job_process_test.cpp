@@ -290,6 +290,7 @@ TEST(JobProcess, SaysHowItHasEnded) {
 
 // The tracer is shown the end first, and never looks.
 TEST(JobProcess, ThatSomebodyTracesIsNotWaitedFor) {
+  ASSERT_TRUE(allAreReaped());  // those of the tests before
   Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/sleep", "600"}, kAgent, zombies());
   ASSERT_TRUE(process.ok());
   const pid_t pid = process->pid();
