@@ -19,8 +19,8 @@
 #include "bench/harness/session.h"
 #include "bench/harness/statistics.h"
 #include "bench/harness/table.h"
-#include "libpopdist/src/io/dataset/permutation.h"
-#include "libpopdist/src/io/formats/records.h"
+#include "libpopdist/data/dataset/permutation.h"
+#include "libpopdist/data/formats/records.h"
 #include "popdist/io.hpp"
 
 namespace pop::bench {

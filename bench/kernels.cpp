@@ -22,8 +22,8 @@
 #include "bench/harness/json_line.h"
 #include "bench/harness/machine.h"
 #include "bench/harness/statistics.h"
-#include "libpopdist/src/reduce/copy.h"
-#include "libpopdist/src/reduce/fold.h"
+#include "libpopdist/collectives/reduce/copy.h"
+#include "libpopdist/internal/fold.h"
 
 namespace {
 

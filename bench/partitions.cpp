@@ -10,7 +10,7 @@
 
 #include "common/base/json.h"
 #include "common/base/random.h"
-#include "popdistd/vipu/partition_table.h"
+#include "popdistd/partitions/partition_table.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/harness/json_line.h"
-#include "libpopdist/src/api/context_impl.h"
+#include "libpopdist/collectives/api/context_impl.h"
 #include "tests/testing/thread_group.h"
 
 namespace {

@@ -8,7 +8,8 @@ if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
 endif()
 
 # Programs look for each other under these two names of one prefix (common/sys/own_program.cpp), and for backends under
-# a third (libpopdist/src/context/backends.cpp), so CMAKE_INSTALL_BINDIR, LIBEXECDIR and LIBDIR cannot move them.
+# a third (libpopdist/collectives/context/backends.cpp), so CMAKE_INSTALL_BINDIR, LIBEXECDIR and LIBDIR cannot move
+# them.
 set(called_by_users poprun popctl popdist-agent popdist-algorithms popdist-data popdistd)
 set(called_by_ours poprun-hosts poprun-service popdist-agent-service popdist-join popdist-runner popdist-topology)
 if(TARGET popdist-pmix)
@@ -28,18 +29,22 @@ foreach(folder_and_programs "bin;${called_by_users}" "libexec/poprun;${called_by
 endforeach()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/installed/names DESTINATION libexec/poprun MESSAGE_NEVER)
 
-# libpopdist with the libraries of ours that it links, which others do not have, in one archive.
-set(parts popdist pop_base pop_contract pop_plan pop_pod_model pop_scaling pop_sys)
-list(TRANSFORM parts REPLACE ".+" "$<TARGET_OBJECTS:\\0>" OUTPUT_VARIABLE objects)
-add_library(popdist_installed STATIC ${objects})
-set_target_properties(popdist_installed PROPERTIES
-  LINKER_LANGUAGE CXX
-  ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
-  OUTPUT_NAME popdist
-  EXPORT_NAME popdist)
-target_compile_features(popdist_installed INTERFACE cxx_std_20)
-target_link_libraries(popdist_installed PRIVATE Threads::Threads ZLIB::ZLIB ${CMAKE_DL_LIBS})
-install(TARGETS popdist_installed EXPORT popdist
+# The two libraries of libpopdist, each with those of ours that it links, which others do not have, in one archive.
+function(pop_installed_library name)
+  list(TRANSFORM ARGN REPLACE ".+" "$<TARGET_OBJECTS:\\0>" OUTPUT_VARIABLE objects)
+  add_library(${name}_installed STATIC ${objects})
+  set_target_properties(${name}_installed PROPERTIES
+    LINKER_LANGUAGE CXX
+    ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
+    OUTPUT_NAME ${name}
+    EXPORT_NAME ${name})
+  target_compile_features(${name}_installed INTERFACE cxx_std_20)
+endfunction()
+pop_installed_library(popdist popdist pop_base pop_contract pop_plan pop_pod_model pop_sys)
+target_link_libraries(popdist_installed PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+pop_installed_library(popdist_train popdist_train pop_scaling)
+target_link_libraries(popdist_train_installed PUBLIC popdist_installed PRIVATE ZLIB::ZLIB)
+install(TARGETS popdist_installed popdist_train_installed EXPORT popdist
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY libpopdist/include/popdist DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} MESSAGE_NEVER)
@@ -59,9 +64,11 @@ install(EXPORT popdist NAMESPACE pop:: FILE popdistTargets.cmake DESTINATION ${p
 write_basic_package_version_file(popdistConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 file(RELATIVE_PATH prefix_from_pkgconfig /${pkgconfig_directory} /)
 configure_file(packaging/popdist.pc.in popdist.pc @ONLY)
+configure_file(packaging/popdist_train.pc.in popdist_train.pc @ONLY)
 install(FILES packaging/popdistConfig.cmake ${PROJECT_BINARY_DIR}/popdistConfigVersion.cmake
   DESTINATION ${package_directory})
-install(FILES ${PROJECT_BINARY_DIR}/popdist.pc DESTINATION ${pkgconfig_directory})
+install(FILES ${PROJECT_BINARY_DIR}/popdist.pc ${PROJECT_BINARY_DIR}/popdist_train.pc
+  DESTINATION ${pkgconfig_directory})
 
 install(FILES docs/man/poprun.1 docs/man/popctl.1 docs/man/popdistd.1 docs/man/popdist-agent.1
   docs/man/popdist-algorithms.1 docs/man/popdist-data.1
@@ -98,4 +105,4 @@ install(SCRIPT ${PROJECT_BINARY_DIR}/at_install.cmake)
 
 # All that cmake --install wants, without the tests.
 add_custom_target(installed)
-add_dependencies(installed ${called_by_users} ${called_by_ours} popdist_installed ${backends})
+add_dependencies(installed ${called_by_users} ${called_by_ours} popdist_installed popdist_train_installed ${backends})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# find_package(popdist): the target pop::popdist.
+# find_package(popdist): the targets pop::popdist, and pop::popdist_train for data and training.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 find_dependency(ZLIB)

@@ -39,7 +39,7 @@ enum class Action : std::uint8_t {
   kSetQuota,
   kListQuotas,
   kRemoveQuota,
-  // Of Pods (popctl/pod_commands.h):
+  // Of Pods (popctl/pods/pod_commands.h):
   kCreatePartition,
   kListPartitions,
   kGetPartition,
@@ -58,7 +58,7 @@ enum class Action : std::uint8_t {
   kCreateAllocation,
   kListAllocations,
   kRemoveAllocation,
-  // Of who may what (popctl/access_commands.h):
+  // Of who may what (popctl/access/access_commands.h):
   kCreateUser,
   kListUsers,
   kRemoveUser,

@@ -14,13 +14,13 @@
 
 #include "common/base/similar_word.h"
 #include "common/base/text.h"
-#include "popctl/access_options.h"
-#include "popctl/pod_options.h"
-#include "popctl/quota_options.h"
+#include "popctl/access/access_options.h"
+#include "popctl/access/quota_options.h"
+#include "popctl/jobs/several.h"
+#include "popctl/jobs/states.h"
+#include "popctl/jobs/submit_options.h"
+#include "popctl/pods/pod_options.h"
 #include "popctl/rpc/exit_codes.h"
-#include "popctl/several.h"
-#include "popctl/states.h"
-#include "popctl/submit_options.h"
 #include "popctl/whole_number.h"
 
 namespace pop::popctl {

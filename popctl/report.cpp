@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "common/base/text.h"
+#include "common/wire/message_json.h"
 #include "popctl/rpc/exit_codes.h"
-#include "popdistd/web/json.h"
 
 namespace pop::popctl {
 namespace {
@@ -44,7 +44,7 @@ int printText(const std::string& text) {
 }
 
 int printJson(const google::protobuf::MessageLite& message) {
-  const Result<std::string> json = popdistd::toJson(message);
+  const Result<std::string> json = wire::toJson(message);
   return json.ok() ? printText(json.value() + '\n') : unusable(json.status());
 }
 

@@ -13,7 +13,7 @@
 #include "common/sys/fd.h"
 #include "common/sys/host_name.h"
 #include "common/sys/own_program.h"
-#include "runner/store/whole_file.h"
+#include "common/sys/whole_file.h"
 
 namespace pop::popdistd {
 namespace {
@@ -32,7 +32,7 @@ Result<DevHost> DevHost::prepare(const std::string& directory, const std::string
       {.directory = host.tlsDirectory(), .hosts = {namesOfThisHost()}, .users = {user}, .issuer = true});
   if (!made.mistakes.empty()) return failedPrecondition(join(made.mistakes, "; "));
   if (::access((directory + "/users").c_str(), F_OK) != 0)
-    POP_RETURN_IF_ERROR(runner::replaceFile(directory, "users", user + " = " + user + '\n'));
+    POP_RETURN_IF_ERROR(sys::replaceFile(directory, "users", user + " = " + user + '\n'));
   return host;
 }
 

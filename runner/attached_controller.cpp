@@ -64,7 +64,7 @@ void AttachedController::cannotRead(const Status& why) {
 Status AttachedController::deliver(const Record& record) {
   switch (record.kind) {
     case RecordKind::kOutput: {
-      POP_ASSIGN_OR_RETURN(const Output output, decodeOutput(record.bytes, num_instances_));
+      POP_ASSIGN_OR_RETURN(const wire::Output output, wire::decodeOutput(record.bytes, num_instances_));
       full_ = !sink_.write(output.instance, output.stream, output.text);
       return {};
     }
@@ -79,12 +79,12 @@ Status AttachedController::deliver(const Record& record) {
 }
 
 Status AttachedController::deliverEvent(const std::string& bytes) {
-  POP_ASSIGN_OR_RETURN(const JobEvent event, decodeEvent(bytes, num_instances_));
+  POP_ASSIGN_OR_RETURN(const wire::JobEvent event, wire::decodeEvent(bytes, num_instances_));
   std::visit([this](const auto& each) { handle(each); }, event);
   return {};
 }
 
-void AttachedController::handle(const Placed& placed) {
+void AttachedController::handle(const wire::Placed& placed) {
   if (watch_.placed) watch_.placed(placed.instances);
 }
 

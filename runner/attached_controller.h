@@ -11,7 +11,7 @@
 #include "common/os/epoll_loop.h"
 #include "common/ports/agent_port.h"
 #include "common/ports/controller_port.h"
-#include "runner/record_codec.h"
+#include "common/wire/job_codec.h"
 #include "runner/record_feed.h"
 
 namespace pop::runner {
@@ -45,9 +45,11 @@ class AttachedController final : public Controller {
   Status deliverEvent(const std::string& bytes);
   void cannotRead(const Status& why);
   void handle(const LogEntry& entry) { watch_.event(entry); }
-  void handle(const Placed& placed);
-  void handle(const Restarting& restarting) { watch_.restarting(restarting.failed, restarting.restart); }
-  void handle(const Said& said) { say_(said.line + '\n'); }
+  void handle(const wire::Placed& placed);
+  void handle(const wire::Restarting& restarting) {
+    watch_.restarting(restarting.failed, restarting.restart);
+  }
+  void handle(const wire::Said& said) { say_(said.line + '\n'); }
   void handle(const JobOutcome& outcome);
   void readAll();
   void end(const JobOutcome& outcome);

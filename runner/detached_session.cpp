@@ -8,7 +8,7 @@
 #include "common/log/log.h"
 #include "runner/control/control_server.h"
 #include "runner/control/control_wire.h"
-#include "runner/recorder.h"
+#include "runner/job_recorder.h"
 #include "runner/store/job_directory.h"
 
 namespace pop::runner {
@@ -53,10 +53,11 @@ class DetachedSession {
   Status submit(const model::JobSpec& spec) {
     JobWatch watch{
         .event = [this](const LogEntry& entry) { recorder_.note(entry); },
-        .placed = [this](const std::vector<PlacedInstance>& instances) { recorder_.note(Placed{instances}); },
+        .placed =
+            [this](const std::vector<PlacedInstance>& instances) { recorder_.note(wire::Placed{instances}); },
         .restarting =
             [this](const JobOutcome& failed, int restart) {
-              recorder_.note(Restarting{failed, restart});
+              recorder_.note(wire::Restarting{failed, restart});
             },
         .done =
             [this](const JobOutcome& outcome) {
@@ -72,7 +73,7 @@ class DetachedSession {
     if (controller_) controller_->stop(signal);
   }
 
-  void say(std::string_view line) { recorder_.note(Said{std::string(line)}); }
+  void say(std::string_view line) { recorder_.note(wire::Said{std::string(line)}); }
 
   // Whoever reads the outcome's record finds it on the disk.
   void finish() {
@@ -80,7 +81,7 @@ class DetachedSession {
       outcome_->failure = Failure{.reason = "ended because the agent service of its first host was stopped"};
     const Status stored = recorder_.sync();
     if (!stored.ok()) say("poprun: the job's log is not complete: " + stored.message());
-    const Status written = writeOutcome(directory_, encode(JobEvent(*outcome_)));
+    const Status written = writeOutcome(directory_, wire::encode(wire::JobEvent(*outcome_)));
     if (!written.ok()) say("poprun: the outcome is not on the disk: " + written.message());
     recorder_.note(*outcome_);
     static_cast<void>(recorder_.sync());

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "agent/core/ports.h"
-#include "agent/mpi/pmi_server.h"
-#include "agent/mpi/pmix_program.h"
+#include "agent/mpi/pmi/pmi_server.h"
+#include "agent/mpi/pmix/pmix_program.h"
 #include "agent/rendezvous/instance_server.h"
 #include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"

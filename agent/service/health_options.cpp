@@ -8,11 +8,11 @@
 #include <optional>
 #include <string_view>
 
-#include "agent/service/command_options.h"
+#include "agent/tls/command_options.h"
+#include "common/agent_service/connect_errors.h"
+#include "common/agent_service/service_call.h"
 #include "common/os/epoll_loop.h"
 #include "common/os/place.h"
-#include "common/service/connect_errors.h"
-#include "common/service/service_call.h"
 #include "common/sys/process_setup.h"
 #include "common/tls/user_tls.h"
 

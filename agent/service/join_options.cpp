@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
-#include "agent/service/command_options.h"
-#include "agent/service/inventory.h"
+#include "agent/cluster/host_inventory.h"
+#include "agent/tls/command_options.h"
 #include "common/base/text.h"
 #include "common/log/log.h"
 #include "common/os/place.h"

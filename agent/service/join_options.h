@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "agent/service/joined_host.h"
+#include "agent/cluster/joined_host.h"
 
 namespace CLI {
 class App;

@@ -14,16 +14,16 @@
 #include <utility>
 
 #include "agent/keeper/descendants.h"
-#include "agent/service/command_options.h"
 #include "agent/service/job_cgroups.h"
 #include "agent/service/join_options.h"
 #include "agent/service/known_users.h"
 #include "agent/service/reload.h"
 #include "agent/service/service.h"
+#include "agent/tls/command_options.h"
+#include "common/agent_service/agent_server.h"
 #include "common/base/text.h"
 #include "common/log/log.h"
 #include "common/os/place.h"
-#include "common/service/agent_server.h"
 #include "common/sys/kept_memory.h"
 #include "common/sys/own_program.h"
 #include "common/sys/private_memory.h"

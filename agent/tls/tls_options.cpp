@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "agent/service/command_options.h"
+#include "agent/tls/command_options.h"
 #include "agent/tls/init_tls.h"
 
 namespace pop::agent {

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "libpopdist/src/context/agent_link.h"
-#include "libpopdist/src/context/environment.h"
+#include "libpopdist/collectives/context/agent_link.h"
+#include "libpopdist/collectives/context/environment.h"
 
 namespace {
 

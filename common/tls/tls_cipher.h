@@ -8,12 +8,12 @@
 #include <string_view>
 
 #include "common/base/status.h"
+#include "common/base/stream_cipher.h"
 #include "common/tls/certificates.h"
-#include "common/wire/stream_cipher.h"
 
 namespace pop::tls {
 
-class TlsCipher final : public wire::StreamCipher {
+class TlsCipher final : public StreamCipher {
  public:
   /// OpenSSL's object, with its role and its checks of the peer; made by TlsContext.
   struct Session;

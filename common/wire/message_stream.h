@@ -13,10 +13,10 @@
 
 #include "common/base/byte_queue.h"
 #include "common/base/status.h"
+#include "common/base/stream_cipher.h"
 #include "common/contract/frame.h"
 #include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
-#include "common/wire/stream_cipher.h"
 
 namespace google::protobuf {
 class MessageLite;

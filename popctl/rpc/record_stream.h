@@ -10,7 +10,7 @@
 
 #include "common/base/loop.h"
 #include "popctl/rpc/controller_client.h"
-#include "popctl/rpc/record_reader.h"
+#include "popctl/rpc/record_download.h"
 #include "runner/record_feed.h"
 
 namespace pop::popctl {

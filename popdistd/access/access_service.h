@@ -11,7 +11,7 @@
 #include "popdistd/access/accounts.h"
 #include "popdistd/access/audit_log.h"
 #include "popdistd/api/access_api.h"
-#include "popdistd/jobs/commits.h"
+#include "popdistd/common/commits.h"
 
 namespace pop::popdistd {
 

@@ -14,8 +14,8 @@
 #include "popdistd/access/failed_logins.h"
 #include "popdistd/access/secrets.h"
 #include "popdistd/api/caller.h"
-#include "popdistd/jobs/wall_clock.h"
-#include "popdistd/store/store.h"
+#include "popdistd/common/store.h"
+#include "popdistd/common/wall_clock.h"
 
 namespace pop::popdistd {
 

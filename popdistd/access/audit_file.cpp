@@ -13,8 +13,8 @@
 #include "common/base/text.h"
 #include "common/log/log.h"
 #include "common/sys/random_name.h"
+#include "common/sys/whole_file.h"
 #include "popdistd/access/audit_line.h"
-#include "runner/store/whole_file.h"
 
 namespace pop::popdistd {
 namespace {
@@ -64,7 +64,7 @@ Result<std::int64_t> lastOf(const std::string& tail, const AuditFile::EntryAt& e
 }
 
 Result<sys::Fd> openLog(const std::string& path) {
-  return runner::openRegular(path, O_RDWR | O_CREAT | O_APPEND);
+  return sys::openRegular(path, O_RDWR | O_CREAT | O_APPEND);
 }
 
 }  // namespace

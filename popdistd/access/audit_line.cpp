@@ -8,7 +8,7 @@
 #include "common/base/json.h"
 #include "common/tls/digest.h"
 #include "popdistd/access/secrets.h"
-#include "popdistd/jobs/wall_clock.h"
+#include "popdistd/common/wall_clock.h"
 
 namespace pop::popdistd {
 namespace {

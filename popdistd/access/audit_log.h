@@ -12,8 +12,8 @@
 
 #include "popdistd/access/audit_file.h"
 #include "popdistd/access/guard.h"
-#include "popdistd/jobs/commits.h"
-#include "popdistd/jobs/wall_clock.h"
+#include "popdistd/common/commits.h"
+#include "popdistd/common/wall_clock.h"
 
 namespace pop::popdistd {
 

@@ -17,8 +17,8 @@ constexpr bool kAudited = true;
 constexpr bool kReads = false;
 constexpr bool kByKeys = true;
 
-// Of partitions, the allocation decides besides (popdistd/pods/access.h), and who holds one that is removed
-// with force.
+// Of partitions, the allocation decides besides (popdistd/pods/pod_access.h), and who holds one that is
+// removed with force.
 constexpr std::array kPolicy{
     // controller.proto
     Rule{"Submit", kSubmit, kSubmit, kAudited},

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "popdistd/jobs/follow/log_source.h"
 #include "popdistd/jobs/host_bounds.h"
 #include "popdistd/jobs/job_request.h"
-#include "popdistd/jobs/log_source.h"
 
 namespace pop::popdistd {
 namespace {

@@ -5,7 +5,7 @@
 #include "common/base/text.h"
 #include "popdistd/api/page_room.h"
 #include "popdistd/jobs/daemon_core.h"
-#include "popdistd/jobs/queue_input.h"
+#include "popdistd/jobs/life/queue_input.h"
 
 namespace pop::popdistd {
 

@@ -5,8 +5,8 @@
 #include "common/base/text.h"
 #include "popdistd/jobs/daemon_core.h"
 #include "popdistd/jobs/host_bounds.h"
-#include "popdistd/jobs/job_counts.h"
 #include "popdistd/jobs/job_request.h"
+#include "popdistd/jobs/table/job_counts.h"
 
 namespace pop::popdistd {
 namespace {

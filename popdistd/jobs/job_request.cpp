@@ -8,7 +8,7 @@
 #include "common/base/text.h"
 #include "common/model/job_name.h"
 #include "common/model/placement.h"
-#include "runner/record_codec.h"
+#include "common/wire/job_codec.h"
 
 namespace pop::popdistd {
 namespace {
@@ -136,7 +136,7 @@ v1::JobRecord recordOf(const v1::SubmitRequest& request, const model::JobSpec& s
     if (static_cast<std::size_t>(info.command_size()) == kMaxShownWords) break;
     info.add_command(printable(std::string_view(word).substr(0, kMaxShownWordBytes)));
   }
-  info.mutable_shown()->ParseFromString(runner::encode(shownSpec(spec)));
+  info.mutable_shown()->ParseFromString(wire::encode(shownSpec(spec)));
   record.set_spec(request.spec().SerializeAsString());
   record.set_request_id(requestKey(user, request.request_id()));
   record.set_request_digest(requestDigest(request));
@@ -153,7 +153,7 @@ v1::JobRecord recordOf(const v1::SubmitRequest& request, const model::JobSpec& s
 }  // namespace
 
 Result<NewJob> newJob(const v1::SubmitRequest& request, const std::string& user, v1::Role role) {
-  Result<model::JobSpec> spec = runner::decodeSpec(request.spec().SerializeAsString());
+  Result<model::JobSpec> spec = wire::decodeSpec(request.spec().SerializeAsString());
   if (!spec.ok()) return spec.status();
   std::vector<std::string> mistakes;
   checkNumbers(request, mistakes);
@@ -175,7 +175,7 @@ Result<NewJob> newJob(const v1::SubmitRequest& request, const std::string& user,
 }
 
 Result<std::unique_ptr<LiveJob>> liveJob(const v1::JobRecord& record) {
-  POP_ASSIGN_OR_RETURN(model::JobSpec spec, runner::decodeSpec(record.spec()));
+  POP_ASSIGN_OR_RETURN(model::JobSpec spec, wire::decodeSpec(record.spec()));
   if (spec.programs.empty()) return Status(Code::kDataLoss, "the job has no program");
   if (!record.hosts_named()) spec.hosts = placeholders(record.num_hosts());
   if (const auto mistakes = model::findMistakes(spec); !mistakes.empty())
@@ -221,7 +221,7 @@ std::string specFor(const model::JobSpec& spec, const std::vector<std::string>& 
     placed.partition.server_port = vipu_server.port;
   }
   for (std::size_t i = 0; i < hosts.size(); ++i) placed.hosts[i].name = hosts[i];
-  return runner::encode(placed);
+  return wire::encode(placed);
 }
 
 }  // namespace pop::popdistd

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/base/status.h"
-#include "popdistd/jobs/job_table.h"
+#include "popdistd/jobs/table/job_table.h"
 
 namespace pop::popdistd {
 

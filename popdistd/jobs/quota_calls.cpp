@@ -5,7 +5,7 @@
 
 #include "common/base/text.h"
 #include "popdistd/jobs/daemon_core.h"
-#include "popdistd/jobs/queue_input.h"
+#include "popdistd/jobs/life/queue_input.h"
 
 namespace pop::popdistd {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "common/base/text.h"
-#include "popdistd/pods/access.h"
 #include "popdistd/pods/holder_id.h"
+#include "popdistd/pods/pod_access.h"
 
 namespace pop::popdistd {
 namespace {

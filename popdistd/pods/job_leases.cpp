@@ -6,7 +6,7 @@
 
 #include "common/base/text.h"
 #include "popdistd/pods/holder_id.h"
-#include "popdistd/pods/job_partition.h"
+#include "popdistd/pods/needed_partition.h"
 
 namespace pop::popdistd {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "popdistd/jobs/pod_leases.h"
-#include "popdistd/pods/access.h"
+#include "popdistd/common/pod_leases.h"
 #include "popdistd/pods/partitions.h"
+#include "popdistd/pods/pod_access.h"
 
 namespace pop::popdistd {
 

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "popdistd/partitions/partition_plan.h"
 #include "popdistd/pods/holder_id.h"
 #include "popdistd/pods/job_leases.h"
-#include "popdistd/pods/job_partition.h"
-#include "popdistd/vipu/partition_plan.h"
+#include "popdistd/pods/needed_partition.h"
 
 namespace pop::popdistd {
 namespace {

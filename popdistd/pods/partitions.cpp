@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "popdistd/pods/access.h"
+#include "popdistd/partitions/ipuof.h"
 #include "popdistd/pods/holder_id.h"
+#include "popdistd/pods/pod_access.h"
 #include "popdistd/pods/pod_records.h"
-#include "popdistd/vipu/ipuof.h"
 
 namespace pop::popdistd {
 namespace {

@@ -17,10 +17,10 @@
 #include "common/base/loop.h"
 #include "common/base/status.h"
 #include "popdistd/api/measures.h"
-#include "popdistd/jobs/commits.h"
-#include "popdistd/jobs/revisions.h"
-#include "popdistd/jobs/wall_clock.h"
-#include "popdistd/vipu/partition_table.h"
+#include "popdistd/common/commits.h"
+#include "popdistd/common/revisions.h"
+#include "popdistd/common/wall_clock.h"
+#include "popdistd/partitions/partition_table.h"
 #include "proto/popdist/v1/pods.pb.h"
 
 namespace pop::popdistd {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/base/status.h"
-#include "popdistd/jobs/commits.h"
+#include "popdistd/common/commits.h"
 #include "popdistd/pods/partitions.h"
 
 namespace pop::popdistd {

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "common/base/status.h"
-#include "popdistd/jobs/wall_clock.h"
-#include "popdistd/store/store.h"
-#include "popdistd/vipu/partition_table.h"
+#include "popdistd/common/store.h"
+#include "popdistd/common/wall_clock.h"
+#include "popdistd/partitions/partition_table.h"
 #include "proto/popdist/v1/pods.pb.h"
 
 namespace pop::popdistd {

@@ -7,13 +7,13 @@
 #include <string>
 
 #include "popdistd/api/measures.h"
-#include "popdistd/pods/access.h"
 #include "popdistd/pods/holds.h"
 #include "popdistd/pods/job_leases.h"
 #include "popdistd/pods/partitions.h"
+#include "popdistd/pods/pod_access.h"
 #include "popdistd/pods/pod_inventory.h"
 #include "popdistd/pods/pods_service.h"
-#include "popdistd/pods/vipu_service.h"
+#include "popdistd/vipu/vipu_service.h"
 
 namespace pop::popdistd {
 

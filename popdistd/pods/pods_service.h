@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "popdistd/api/pods_api.h"
-#include "popdistd/pods/access.h"
 #include "popdistd/pods/holds.h"
+#include "popdistd/pods/pod_access.h"
 #include "popdistd/pods/pod_inventory.h"
 
 namespace pop::popdistd {

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "popdistd/vipu/ipu_blocks.h"
+#include "popdistd/partitions/ipu_blocks.h"
 
 namespace pop::queue {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "popdistd/vipu/cluster.h"
+#include "popdistd/partitions/cluster.h"
 
 namespace pop::queue {
 

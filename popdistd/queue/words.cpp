@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "common/base/text.h"
-#include "popdistd/vipu/ipu_blocks.h"
+#include "popdistd/partitions/ipu_blocks.h"
 
 namespace pop::queue {
 namespace {

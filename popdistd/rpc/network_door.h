@@ -17,9 +17,9 @@
 #include <optional>
 #include <string>
 
+#include "common/agent_service/limited_notes.h"
 #include "common/os/epoll_loop.h"
 #include "common/os/tcp.h"
-#include "common/service/limited_notes.h"
 #include "common/sys/fd.h"
 #include "popdistd/net/arrival.h"
 #include "popdistd/rpc/connections.h"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/sys/fd.h"
+#include "common/sys/whole_file.h"
 #include "popdistd/store/log_sequence.h"
 #include "popdistd/store/sqlite_file.h"
-#include "runner/store/whole_file.h"
 
 namespace pop::popdistd {
 namespace {
@@ -35,7 +35,7 @@ Result<std::int64_t> copyTo(const std::string& path, const std::string& copy) {
 
 Result<std::int64_t> writeParts(const EtcdPlace& place, const std::string& name, const std::string& path,
                                 const std::atomic<bool>& ends, std::int64_t& num_bytes) {
-  POP_ASSIGN_OR_RETURN(const sys::Fd file, runner::openRegular(path, O_RDONLY));
+  POP_ASSIGN_OR_RETURN(const sys::Fd file, sys::openRegular(path, O_RDONLY));
   std::int64_t part = 0;
   std::string bytes(kMostPartBytes, '\0');
   while (true) {
@@ -106,7 +106,7 @@ Result<std::optional<v1::SnapshotHead>> readSnapshotHead(const EtcdPlace& place)
 
 Status readSnapshot(const EtcdPlace& place, const v1::SnapshotHead& head, const std::string& path) {
   POP_RETURN_IF_ERROR(makeEmptyFile(path));
-  POP_ASSIGN_OR_RETURN(const sys::Fd file, runner::openRegular(path, O_WRONLY));
+  POP_ASSIGN_OR_RETURN(const sys::Fd file, sys::openRegular(path, O_WRONLY));
   std::int64_t num_bytes = 0;
   for (int part = 0; part < head.num_parts(); ++part) {
     const std::string key = partKey(place, head.name(), part);

@@ -10,9 +10,9 @@
 #include <system_error>
 
 #include "common/sys/name_file.h"
+#include "common/sys/whole_file.h"
 #include "popdistd/store/sqlite_errors.h"
 #include "popdistd/store/sqlite_schema.h"
-#include "runner/store/whole_file.h"
 
 namespace pop::popdistd {
 namespace {
@@ -69,7 +69,7 @@ Status checkNothingIsLeft(const std::string& path) {
 // A copy that was put here may be readable by others. Closes the file before SQLite opens it: closing it
 // later would take SQLite's locks away.
 Status checkFile(const std::string& path) {
-  POP_ASSIGN_OR_RETURN(const sys::Fd file, runner::openRegular(path, O_RDONLY));
+  POP_ASSIGN_OR_RETURN(const sys::Fd file, sys::openRegular(path, O_RDONLY));
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return errnoStatus("looking at " + path, errno);
   if (status.st_size == 0) return damaged(path, "it is empty");
@@ -97,18 +97,18 @@ Status checkPages(Database& database) {
 
 Status makeEmptyFile(const std::string& path) {
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) return errnoStatus("removing " + path, errno);
-  const Result<sys::Fd> file = runner::openRegular(path, O_WRONLY | O_CREAT | O_EXCL);
+  const Result<sys::Fd> file = sys::openRegular(path, O_WRONLY | O_CREAT | O_EXCL);
   return file.ok() ? Status() : file.status();
 }
 
 Status nameWholeFile(const std::string& temporary, const std::string& path) {
   {
-    POP_ASSIGN_OR_RETURN(const sys::Fd file, runner::openRegular(temporary, O_RDONLY));
-    POP_RETURN_IF_ERROR(runner::syncFile(file, temporary));
+    POP_ASSIGN_OR_RETURN(const sys::Fd file, sys::openRegular(temporary, O_RDONLY));
+    POP_RETURN_IF_ERROR(sys::syncFile(file, temporary));
   }
   if (const int error = sys::nameFile(temporary, path, false); error != 0)
     return errnoStatus("making " + path, error);
-  return runner::syncDirectory(std::filesystem::path(path).parent_path().string());
+  return sys::syncDirectory(std::filesystem::path(path).parent_path().string());
 }
 
 Result<Database> openStoreFile(const std::string& path) {

@@ -15,10 +15,10 @@
 #include <utility>
 
 #include "common/sys/fd.h"
+#include "popdistd/common/store.h"
 #include "popdistd/store/change_log.h"
 #include "popdistd/store/sqlite_changes.h"
 #include "popdistd/store/sqlite_database.h"
-#include "popdistd/store/store.h"
 
 namespace pop::popdistd {
 

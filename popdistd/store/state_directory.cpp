@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "common/base/text.h"
-#include "runner/store/whole_file.h"
+#include "common/sys/whole_file.h"
 
 namespace pop::popdistd {
 namespace {
@@ -61,7 +61,7 @@ Status lockFor(const sys::Fd& file, const std::string& path) {
 Result<sys::Fd> takeStateDirectory(const std::string& path) {
   POP_RETURN_IF_ERROR(make(path));
   POP_RETURN_IF_ERROR(checkOwner(path));
-  Result<sys::Fd> file = runner::openRegular(path + "/lock", O_RDWR | O_CREAT);
+  Result<sys::Fd> file = sys::openRegular(path + "/lock", O_RDWR | O_CREAT);
   if (!file.ok() && file.code() == Code::kNotFound) return file.status();
   if (!file.ok())
     return Status(

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "common/wire/message_json.h"
 #include "popdistd/web/http.h"
-#include "popdistd/web/json.h"
 
 namespace pop::popdistd {
 
@@ -18,7 +18,7 @@ HttpAnswer notFound(const std::string& path);
 template <typename Answer>
 HttpAnswer jsonAnswer(const Result<Answer>& result) {
   if (!result.ok()) return errorAnswer(result.status());
-  Result<std::string> json = toJson(result.value());
+  Result<std::string> json = wire::toJson(result.value());
   if (!json.ok()) return errorAnswer(json.status());
   return {.body = std::move(*json)};
 }

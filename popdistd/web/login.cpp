@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/web/login.h"
 
+#include "common/wire/message_json.h"
 #include "popdistd/web/answers.h"
 #include "popdistd/web/cookies.h"
-#include "popdistd/web/json.h"
 
 namespace pop::popdistd {
 namespace {
@@ -18,7 +18,7 @@ HttpAnswer unauthenticated(const std::string& why) {
 
 HttpAnswer login(const Sessions& sessions, const HttpRequest& request) {
   v1::LoginRequest wanted;
-  if (const Status read = fromJson(request.body, wanted); !read.ok()) return errorAnswer(read);
+  if (const Status read = wire::fromJson(request.body, wanted); !read.ok()) return errorAnswer(read);
   if (!sessions.begin) return errorAnswer({Code::kUnimplemented, "nobody can log in here"});
   const Result<std::string> session = sessions.begin(wanted.token(), request.peer);
   if (session.code() == kUnauthenticated) return unauthenticated(session.status().message());

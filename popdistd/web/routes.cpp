@@ -54,7 +54,7 @@ Routes::Routes(Api& api, PodsApi& pods, std::function<std::string(bool)> metrics
     forEachUnaryAccessMethod([this, access](const char* name, auto method) { add(*access, name, method); });
   methods_["Wait"] = [this](const Exchange& exchange, const std::string& json) {
     v1::JobRef job;
-    if (const Status read = fromJson(json, job); !read.ok()) return exchange->answer(errorAnswer(read));
+    if (const Status read = wire::fromJson(json, job); !read.ok()) return exchange->answer(errorAnswer(read));
     exchange->keep(waitForJob(api_, exchange->request().caller.value(), job,
                               [weak = std::weak_ptr<HttpExchange>(exchange)](const auto& result) {
                                 if (const auto open = weak.lock()) open->answer(jsonAnswer(result));
@@ -67,7 +67,8 @@ void Routes::add(Interface& interface, const char* name,
                  void (Interface::*method)(const Caller&, Request, Reply<Answer>)) {
   methods_[name] = [&interface, method](const Exchange& exchange, const std::string& json) {
     Request request;
-    if (const Status read = fromJson(json, request); !read.ok()) return exchange->answer(errorAnswer(read));
+    if (const Status read = wire::fromJson(json, request); !read.ok())
+      return exchange->answer(errorAnswer(read));
     (interface.*method)(exchange->request().caller.value(), std::move(request), replyTo<Answer>(exchange));
   };
 }

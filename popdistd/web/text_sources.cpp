@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/base/text.h"
-#include "popdistd/web/json.h"
+#include "common/wire/message_json.h"
 
 namespace pop::popdistd {
 namespace {
@@ -54,7 +54,7 @@ Result<std::string> outputOf(const v1::Record& record) {
 }
 
 Result<std::string> recordEventOf(const v1::Record& record) {
-  POP_ASSIGN_OR_RETURN(const std::string json, toJson(record));
+  POP_ASSIGN_OR_RETURN(const std::string json, wire::toJson(record));
   return "id: " + std::to_string(record.sequence()) + "\ndata: " + json + "\n\n";
 }
 
@@ -68,8 +68,9 @@ class EventPrinter {
   Result<std::string> operator()(const ShownChange& change) {
     if (change->has_snapshot_begins()) in_snapshot_ = true;
     if (change->has_snapshot_ends()) in_snapshot_ = false;
-    POP_ASSIGN_OR_RETURN(const ShownChange::Bytes json,
-                         change.bytes(ChangeWire::kJson, [](const v1::Change& of) { return toJson(of); }));
+    POP_ASSIGN_OR_RETURN(
+        const ShownChange::Bytes json,
+        change.bytes(ChangeWire::kJson, [](const v1::Change& of) { return wire::toJson(of); }));
     const std::string id = in_snapshot_ ? "" : "id: " + std::to_string(change->revision()) + '\n';
     return id + "data: " + *json + "\n\n";
   }

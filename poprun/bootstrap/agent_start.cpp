@@ -13,7 +13,7 @@
 
 #include "common/base/text.h"
 #include "common/os/helper_run.h"
-#include "popdistd/agents/bootstrapper.h"
+#include "controller/hosts/bootstrapper.h"
 
 namespace pop {
 namespace {

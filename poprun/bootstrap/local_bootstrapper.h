@@ -8,7 +8,7 @@
 
 #include "common/os/epoll_loop.h"
 #include "common/os/helper_program.h"
-#include "popdistd/agents/bootstrapper.h"
+#include "controller/hosts/bootstrapper.h"
 
 namespace pop {
 

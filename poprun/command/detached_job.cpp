@@ -17,12 +17,12 @@
 #include "common/base/text.h"
 #include "common/contract/exit_code.h"
 #include "common/sys/process_setup.h"
+#include "common/wire/job_codec.h"
 #include "poprun/ui/output_settings.h"
 #include "runner/attached_controller.h"
 #include "runner/control/control_client.h"
 #include "runner/detached_session.h"
 #include "runner/directory_feed.h"
-#include "runner/record_codec.h"
 
 namespace pop {
 namespace {
@@ -105,7 +105,7 @@ Result<runner::JobEntry> startDetached(const Options& options, const model::JobS
   POP_ASSIGN_OR_RETURN(const runner::JobDirectories directories, runner::JobDirectories::ofUser());
   model::JobSpec without_input = spec;
   without_input.stdin_policy = {.who = model::StdinPolicy::Who::kNone};
-  POP_ASSIGN_OR_RETURN(runner::JobEntry job, directories.create(detach.name, runner::encode(without_input)));
+  POP_ASSIGN_OR_RETURN(runner::JobEntry job, directories.create(detach.name, wire::encode(without_input)));
   POP_ASSIGN_OR_RETURN(sys::Pipe ready, sys::makePipe());
   std::fflush(nullptr);
   const pid_t runner = ::fork();
@@ -130,7 +130,7 @@ Result<runner::JobEntry> findJob(const JobAddress& address) {
 int showJob(const runner::JobEntry& job, const Options& options, AttachSettings attach) {
   const Result<std::string> bytes = runner::readSpec(job.path);
   if (!bytes.ok()) return launcherFailed(bytes.status());
-  const Result<model::JobSpec> spec = runner::decodeSpec(bytes.value());
+  const Result<model::JobSpec> spec = wire::decodeSpec(bytes.value());
   if (!spec.ok()) return launcherFailed(spec.status());
   const std::vector<std::string> mistakes = findWrongInstances(options, spec.value().num_instances);
   if (!mistakes.empty()) return reportMistakes(mistakes);

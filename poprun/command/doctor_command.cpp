@@ -6,7 +6,7 @@
 
 #include "common/base/text.h"
 #include "poprun/cli/options_doc.h"
-#include "poprun/version_info.h"
+#include "poprun/cli/version_info.h"
 
 namespace pop {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/os/epoll_loop.h"
-#include "popdistd/agents/service_part.h"
+#include "controller/hosts/service_part.h"
 #include "poprun/bootstrap/ssh/ssh_options.h"
 #include "poprun/plan/settings.h"
 

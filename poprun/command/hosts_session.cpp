@@ -12,7 +12,7 @@
 #include "common/model/host_list.h"
 #include "common/sys/host_name.h"
 #include "common/sys/process_setup.h"
-#include "popdistd/agents/hosts_controller.h"
+#include "controller/hosts/hosts_controller.h"
 #include "poprun/command/host_preparation.h"
 #include "poprun/command/ssh_settings.h"
 

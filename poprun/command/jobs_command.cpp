@@ -5,9 +5,9 @@
 #include <utility>
 #include <variant>
 
+#include "common/wire/job_codec.h"
 #include "poprun/command/command_line.h"
 #include "poprun/command/jobs_table.h"
-#include "runner/record_codec.h"
 
 namespace pop {
 namespace {
@@ -15,14 +15,14 @@ namespace {
 std::optional<model::JobSpec> specOf(const runner::JobEntry& entry) {
   const Result<std::string> bytes = runner::readSpec(entry.path);
   if (!bytes.ok()) return std::nullopt;
-  Result<model::JobSpec> spec = runner::decodeSpec(bytes.value());
+  Result<model::JobSpec> spec = wire::decodeSpec(bytes.value());
   return spec.ok() ? std::optional(std::move(*spec)) : std::nullopt;
 }
 
 std::optional<int> exitCodeOf(const runner::JobEntry& entry, const model::JobSpec& spec) {
   const Result<std::string> bytes = runner::readOutcome(entry.path);
   if (!bytes.ok()) return std::nullopt;
-  const Result<runner::JobEvent> event = runner::decodeEvent(bytes.value(), spec.num_instances);
+  const Result<wire::JobEvent> event = wire::decodeEvent(bytes.value(), spec.num_instances);
   const auto* outcome = event.ok() ? std::get_if<JobOutcome>(&event.value()) : nullptr;
   return outcome != nullptr ? std::optional(outcome->exit_code) : std::nullopt;
 }

@@ -10,13 +10,13 @@
 #include "common/sys/host_name.h"
 #include "poprun/cli/config_file.h"
 #include "poprun/cli/options_doc.h"
+#include "poprun/cli/version_info.h"
 #include "poprun/command/job_command.h"
 #include "poprun/command/scaling_command.h"
 #include "poprun/plan/explain.h"
 #include "poprun/plan/topology_table.h"
 #include "poprun/session/local_bindings.h"
 #include "poprun/ui/output_settings.h"
-#include "poprun/version_info.h"
 
 namespace pop {
 namespace {

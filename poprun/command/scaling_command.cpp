@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "common/base/text.h"
-#include "libpopdist/src/train/scaling/report.h"
 #include "poprun/cli/file_text.h"
 #include "poprun/command/command_line.h"
+#include "scaling/report.h"
 
 namespace pop {
 namespace {

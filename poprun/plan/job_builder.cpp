@@ -7,8 +7,8 @@
 
 #include "common/base/text.h"
 #include "common/model/host_list.h"
-#include "libpopdist/src/pod/model/pod_spec.h"
-#include "libpopdist/src/pod/model/replica_layout.h"
+#include "libpopdist/pod/model/pod_spec.h"
+#include "libpopdist/pod/model/replica_layout.h"
 #include "poprun/plan/collective_ways.h"
 #include "poprun/plan/controller_mistakes.h"
 #include "poprun/plan/copy_paths.h"

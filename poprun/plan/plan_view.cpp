@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/base/text.h"
-#include "popdistd/controller/instance_env.h"
+#include "controller/core/instance_env.h"
 
 namespace pop {
 namespace {

@@ -20,7 +20,7 @@
 #include "common/log/log.h"
 #include "common/sys/ignored_signals.h"
 #include "common/sys/process_setup.h"
-#include "popdistd/local/local_controller.h"
+#include "controller/local/local_controller.h"
 #include "poprun/plan/binding_report.h"
 #include "poprun/session/mpi_check.h"
 #include "poprun/ui/summary.h"

@@ -11,13 +11,13 @@
 #include "common/base/text.h"
 #include "common/sys/process_setup.h"
 #include "common/sys/taken_stdio.h"
-#include "popdistd/agents/hosts_controller.h"
-#include "popdistd/agents/service_part.h"
-#include "popdistd/local/local_controller.h"
+#include "common/wire/job_codec.h"
+#include "controller/hosts/hosts_controller.h"
+#include "controller/hosts/service_part.h"
+#include "controller/local/local_controller.h"
 #include "runner/detached_session.h"
 #include "runner/program/job_place.h"
 #include "runner/program/order_door.h"
-#include "runner/record_codec.h"
 #include "runner/store/job_directory.h"
 
 namespace pop::runner {
@@ -26,7 +26,7 @@ namespace {
 namespace v1 = ::popdist::v1;
 
 Result<model::JobSpec> specOf(const v1::StartRunner& order) {
-  POP_ASSIGN_OR_RETURN(model::JobSpec spec, decodeSpec(order.spec()));
+  POP_ASSIGN_OR_RETURN(model::JobSpec spec, wire::decodeSpec(order.spec()));
   const std::vector<std::string> mistakes = model::findMistakes(spec);
   if (!mistakes.empty()) return invalidArgument(join(mistakes, "; "));
   if (spec.copies != model::CopyRequest())
@@ -55,7 +55,7 @@ class JobStart {
       : directory_(std::move(directory)), order_(order) {}
 
   Status run(const model::JobSpec& spec) {
-    POP_RETURN_IF_ERROR(writeSpec(directory_, encode(spec)));
+    POP_RETURN_IF_ERROR(writeSpec(directory_, wire::encode(spec)));
     POP_ASSIGN_OR_RETURN(const MakeController make_controller, controllerFor(spec));
     const Status ran = run(spec, make_controller);
     // No controller has taken it.

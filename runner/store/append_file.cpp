@@ -7,13 +7,13 @@
 
 #include <cerrno>
 
-#include "runner/store/whole_file.h"
+#include "common/sys/whole_file.h"
 
 namespace pop::runner {
 
 Result<AppendFile> AppendFile::open(const std::string& path, std::uint64_t size) {
   AppendFile file;
-  POP_ASSIGN_OR_RETURN(file.file_, openRegular(path, O_RDWR | O_CREAT));
+  POP_ASSIGN_OR_RETURN(file.file_, sys::openRegular(path, O_RDWR | O_CREAT));
   file.path_ = path;
   file.size_ = size;
   struct stat status {};
@@ -44,7 +44,7 @@ Status AppendFile::append(std::string_view bytes) {
 }
 
 Status AppendFile::sync() {
-  return syncFile(file_, path_);
+  return sys::syncFile(file_, path_);
 }
 
 Status AppendFile::cut() {

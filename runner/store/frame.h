@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "runner/store/record.h"
+#include "common/model/job_record.h"
 
 namespace pop::runner {
 

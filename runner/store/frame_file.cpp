@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "runner/store/whole_file.h"
+#include "common/sys/whole_file.h"
 
 namespace pop::runner {
 namespace {
@@ -26,7 +26,7 @@ std::uint64_t sizeOf(int file) {
 }  // namespace
 
 Result<FrameFile> FrameFile::open(const std::string& path, RecordKind kind, std::uint64_t above) {
-  POP_ASSIGN_OR_RETURN(sys::Fd file, openRegular(path, O_RDONLY));
+  POP_ASSIGN_OR_RETURN(sys::Fd file, sys::openRegular(path, O_RDONLY));
   return FrameFile(std::move(file), path, kind, above);
 }
 

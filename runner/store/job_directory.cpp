@@ -14,9 +14,9 @@
 #include <system_error>
 
 #include "common/base/text.h"
+#include "common/sys/whole_file.h"
 #include "runner/store/job_retention.h"
 #include "runner/store/job_state.h"
-#include "runner/store/whole_file.h"
 
 namespace pop::runner {
 namespace {
@@ -97,7 +97,7 @@ std::string described(const JobEntry& job) {
 // One creator at a time: so the name of a running job stays its own, and a directory without a job is
 // nobody's.
 Result<sys::Fd> lockRoot(const std::string& root) {
-  POP_ASSIGN_OR_RETURN(sys::Fd file, openRegular(root + "/lock", O_RDWR | O_CREAT));
+  POP_ASSIGN_OR_RETURN(sys::Fd file, sys::openRegular(root + "/lock", O_RDWR | O_CREAT));
   while (::flock(file.get(), LOCK_EX) != 0) {
     if (errno != EINTR) return errnoStatus("locking " + root + "/lock", errno);
   }
@@ -114,7 +114,7 @@ Result<int> makeNext(const std::string& root, int number) {
 
 // The spec last: with it the directory is a job.
 Status fill(const std::string& path, const std::string& name, const std::string& spec) {
-  if (!name.empty()) POP_RETURN_IF_ERROR(replaceFile(path, "name", name));
+  if (!name.empty()) POP_RETURN_IF_ERROR(sys::replaceFile(path, "name", name));
   return writeSpec(path, spec);
 }
 
@@ -179,25 +179,26 @@ Result<std::vector<JobEntry>> JobDirectories::list() const {
 }
 
 Result<std::string> readSpec(const std::string& path) {
-  return readRegular(path + "/spec");
+  return sys::readRegular(path + "/spec");
 }
 
 Status writeSpec(const std::string& path, const std::string& bytes) {
-  return replaceFile(path, "spec", bytes);
+  return sys::replaceFile(path, "spec", bytes);
 }
 
 Status reserveForOutcome(const std::string& path) {
-  return replaceFile(path, kReserve, std::string(kReservedBytes, '\0'));
+  return sys::replaceFile(path, kReserve, std::string(kReservedBytes, '\0'));
 }
 
 Status writeOutcome(const std::string& path, const std::string& bytes) {
-  const Status written = replaceFileDurably(path, "outcome", bytes);
+  const Status written = sys::replaceFileDurably(path, "outcome", bytes);
   ::unlink((path + "/" + kReserve).c_str());
-  return written.code() == Code::kResourceExhausted ? replaceFileDurably(path, "outcome", bytes) : written;
+  return written.code() == Code::kResourceExhausted ? sys::replaceFileDurably(path, "outcome", bytes)
+                                                    : written;
 }
 
 Result<std::string> readOutcome(const std::string& path) {
-  return readRegular(path + "/outcome");
+  return sys::readRegular(path + "/outcome");
 }
 
 }  // namespace pop::runner

@@ -2,7 +2,7 @@
 // The directories of a user's detached jobs on this host: $XDG_STATE_HOME/poprun/jobs (by default
 // ~/.local/state/poprun/jobs), one for each job, named by its number, for the user alone. In each:
 //
-//   spec           what was submitted (runner/record_codec.h); with it the directory is a job
+//   spec           what was submitted (common/wire/job_codec.h); with it the directory is a job
 //   name           the job's name, if it has one
 //   lock           held by the runner while it lives
 //   socket         the runner listens here

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "runner/store/whole_file.h"
+#include "common/sys/whole_file.h"
 
 namespace pop::runner {
 namespace {
@@ -35,7 +35,7 @@ bool isLocked(const sys::Fd& file) {
 }  // namespace
 
 bool hasRunner(const std::string& path) {
-  const Result<sys::Fd> file = openRegular(path + "/lock", O_RDONLY);
+  const Result<sys::Fd> file = sys::openRegular(path + "/lock", O_RDONLY);
   if (file.ok()) return isLocked(file.value());
   if (file.code() != Code::kNotFound) return true;  // nobody can tell
   const std::optional<Time> begun = changedAt(path + "/spec");
@@ -47,7 +47,7 @@ std::optional<JobEntry> lookAtJob(const std::string& root, int id) {
   const std::optional<Time> begun = changedAt(job.path + "/spec");
   if (!begun) return std::nullopt;
   job.begun = *begun;
-  if (Result<std::string> name = readRegular(job.path + "/name"); name.ok())
+  if (Result<std::string> name = sys::readRegular(job.path + "/name"); name.ok())
     job.name = std::move(name).value();
   const std::string outcome = job.path + "/outcome";
   job.ended = changedAt(outcome);
@@ -61,7 +61,7 @@ std::optional<JobEntry> lookAtJob(const std::string& root, int id) {
 
 Result<sys::Fd> lockJob(const std::string& path) {
   const std::string lock_path = path + "/lock";
-  POP_ASSIGN_OR_RETURN(sys::Fd file, openRegular(lock_path, O_RDWR | O_CREAT));
+  POP_ASSIGN_OR_RETURN(sys::Fd file, sys::openRegular(lock_path, O_RDWR | O_CREAT));
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;

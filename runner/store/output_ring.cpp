@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "common/sys/whole_file.h"
 #include "runner/store/frame_file.h"
-#include "runner/store/whole_file.h"
 
 namespace pop::runner {
 namespace {
@@ -129,12 +129,12 @@ Status OutputRing::sync() {
       POP_RETURN_IF_ERROR(current_.sync());
     } else {
       const std::string path = pathOf(part.segment);
-      POP_ASSIGN_OR_RETURN(const sys::Fd file, openRegular(path, O_RDWR));
-      POP_RETURN_IF_ERROR(syncFile(file, path));
+      POP_ASSIGN_OR_RETURN(const sys::Fd file, sys::openRegular(path, O_RDWR));
+      POP_RETURN_IF_ERROR(sys::syncFile(file, path));
     }
     part.is_synced = is_new = true;
   }
-  return is_new ? syncDirectory(directory_) : Status{};
+  return is_new ? sys::syncDirectory(directory_) : Status{};
 }
 
 }  // namespace pop::runner

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "common/base/status.h"
-#include "runner/store/record.h"
+#include "common/model/job_record.h"
 
 namespace pop::runner {
 

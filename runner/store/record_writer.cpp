@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "common/sys/whole_file.h"
 #include "runner/store/append_file.h"
 #include "runner/store/frame.h"
 #include "runner/store/output_ring.h"
 #include "runner/store/record_store.h"
 #include "runner/store/segments.h"
-#include "runner/store/whole_file.h"
 
 namespace pop::runner {
 
@@ -56,7 +56,7 @@ Status RecordWriter::sync() {
   POP_RETURN_IF_ERROR(impl_->journal.sync());
   POP_RETURN_IF_ERROR(impl_->output.sync());
   if (impl_->is_directory_synced) return {};
-  POP_RETURN_IF_ERROR(syncDirectory(impl_->directory));
+  POP_RETURN_IF_ERROR(sys::syncDirectory(impl_->directory));
   impl_->is_directory_synced = true;
   return {};
 }

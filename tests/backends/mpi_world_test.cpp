@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "agent/mpi/pmi_server.h"
+#include "agent/mpi/pmi/pmi_server.h"
 #include "common/os/epoll_loop.h"
 
 namespace popdist::backends {

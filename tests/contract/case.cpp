@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/base/random.h"
-#include "tests/unit/libpopdist/reduce/fold_reference.h"
+#include "tests/unit/libpopdist/collectives/reduce/fold_reference.h"
 
 namespace popdist::contract {
 namespace {

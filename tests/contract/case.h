@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "libpopdist/src/plan/operation.h"
-#include "libpopdist/src/plan/send_recv.h"
+#include "libpopdist/collectives/plan/operation.h"
+#include "libpopdist/collectives/plan/send_recv.h"
 #include "popdist/operators.hpp"
 #include "popdist/types.hpp"
 

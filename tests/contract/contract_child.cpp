@@ -26,7 +26,7 @@
 #include <string>
 #include <vector>
 
-#include "libpopdist/src/api/context_impl.h"
+#include "libpopdist/collectives/api/context_impl.h"
 #include "popdist/popdist.hpp"
 #include "tests/contract/contract_child_parts.h"
 #include "tests/contract/run_case.h"

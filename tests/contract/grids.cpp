@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/contract/grids.h"
 
-#include "libpopdist/src/plan/stage_layout.h"
+#include "libpopdist/collectives/plan/stage_layout.h"
 
 namespace popdist::contract {
 namespace {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "libpopdist/src/plan/shared_fold.h"
-#include "libpopdist/src/plan/shared_move.h"
-#include "libpopdist/src/plan/stage_layout.h"
+#include "libpopdist/collectives/plan/shared_fold.h"
+#include "libpopdist/collectives/plan/shared_move.h"
+#include "libpopdist/collectives/plan/stage_layout.h"
 #include "tests/contract/ways.h"
 #include "tests/testing/thread_group.h"
 

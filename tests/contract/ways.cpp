@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "libpopdist/src/context/environment.h"
+#include "libpopdist/collectives/context/environment.h"
 #include "tests/backends/backends_of_build.h"
 
 namespace popdist::contract {

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "common/base/text.h"
-#include "libpopdist/src/api/context_impl.h"
-#include "libpopdist/src/group/group.h"
+#include "libpopdist/collectives/api/context_impl.h"
+#include "libpopdist/collectives/group/group.h"
 #include "popdist/error.hpp"
 #include "tests/differ/heard.h"
 #include "tests/differ/row.h"

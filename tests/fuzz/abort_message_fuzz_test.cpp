@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/random.h"
-#include "libpopdist/src/exec/abort_message.h"
+#include "libpopdist/collectives/messages/exec/abort_message.h"
 
 namespace popdist::exec {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "common/base/random.h"
-#include "libpopdist/src/cluster/link/roster.h"
-#include "libpopdist/src/cluster/tf_config.h"
+#include "libpopdist/collectives/cluster/link/roster.h"
+#include "libpopdist/collectives/cluster/tf_config.h"
 
 namespace popdist::cluster {
 namespace {

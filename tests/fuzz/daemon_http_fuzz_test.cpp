@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "popdistd/web/json.h"
+#include "common/wire/message_json.h"
 #include "popdistd/web/query.h"
 #include "tests/unit/popdistd/web/web_fixture.h"
 
@@ -82,19 +82,19 @@ TEST(DaemonJsonFuzz, IsReadOrRefused) {
                    "binding": {"mode": "BIND_COMPACT", "explicit_cpus": ["0-3"]}, "variables": {"A": "b"},
                    "host_subnet": "10.0.0.0/8", "kill_grace_ms": 5000}})";
   v1::SubmitRequest whole;
-  ASSERT_TRUE(fromJson(good, whole).ok()) << fromJson(good, whole).message();
+  ASSERT_TRUE(wire::fromJson(good, whole).ok()) << wire::fromJson(good, whole).message();
   std::mt19937 random(23);
   for (int round = 0; round < 20'000; ++round) {
     v1::SubmitRequest request;
-    const Status read = fromJson(damagedRequest(good, random), request);
+    const Status read = wire::fromJson(damagedRequest(good, random), request);
     if (!read.ok()) {
       EXPECT_EQ(read.code(), Code::kInvalidArgument);
       continue;
     }
-    const Result<std::string> printed = toJson(request);
+    const Result<std::string> printed = wire::toJson(request);
     ASSERT_TRUE(printed.ok()) << printed.status().message();
     v1::SubmitRequest again;
-    ASSERT_TRUE(fromJson(printed.value(), again).ok()) << printed.value();
+    ASSERT_TRUE(wire::fromJson(printed.value(), again).ok()) << printed.value();
     EXPECT_EQ(again.SerializeAsString().size(), request.SerializeAsString().size());
   }
 }

@@ -12,7 +12,7 @@
 #include "popdist/error.hpp"
 #include "popdist/io.hpp"
 #include "tests/testing/temp_dir.h"
-#include "tests/unit/libpopdist/io/data_files.h"
+#include "tests/unit/libpopdist/data/data_files.h"
 
 namespace popdist::io {
 namespace {

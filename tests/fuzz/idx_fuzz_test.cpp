@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/base/random.h"
-#include "libpopdist/src/io/formats/gzip_source.h"
-#include "libpopdist/src/io/formats/idx_array.h"
-#include "tests/unit/libpopdist/io/idx_files.h"
+#include "libpopdist/data/formats/gzip_source.h"
+#include "libpopdist/data/formats/idx_array.h"
+#include "tests/unit/libpopdist/data/idx_files.h"
 
 namespace popdist::io {
 namespace {

@@ -9,12 +9,12 @@
 
 #include "common/base/random.h"
 #include "common/model/placement.h"
+#include "common/wire/job_codec.h"
 #include "poprun/plan/binding_report.h"
 #include "poprun/ui/summary.h"
-#include "runner/record_codec.h"
-#include "tests/unit/runner/job_samples.h"
+#include "tests/unit/common/wire/job_samples.h"
 
-namespace pop::runner {
+namespace pop::wire {
 namespace {
 
 using testing::kSampleInstances;
@@ -127,4 +127,4 @@ TEST(JobRecordsFuzz, OutputIsOfOneOfTheInstances) {
 }
 
 }  // namespace
-}  // namespace pop::runner
+}  // namespace pop::wire

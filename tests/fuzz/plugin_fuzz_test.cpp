@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "common/base/random.h"
-#include "libpopdist/src/exec/abort_message.h"
-#include "tests/unit/libpopdist/exec/shm_call.h"
-#include "tests/unit/libpopdist/transport/plugin/plugin_world.h"
+#include "libpopdist/collectives/messages/exec/abort_message.h"
+#include "tests/unit/libpopdist/collectives/messages/exec/shm_call.h"
+#include "tests/unit/libpopdist/collectives/messages/transport/plugin/plugin_world.h"
 
 namespace popdist::exec {
 namespace {

@@ -8,7 +8,7 @@
 #include <array>
 #include <string>
 
-#include "agent/mpi/pmi_session.h"
+#include "agent/mpi/pmi/pmi_session.h"
 #include "common/base/random.h"
 
 namespace pop::agent {

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "common/base/random.h"
-#include "libpopdist/src/io/formats/records.h"
-#include "libpopdist/src/tensor/spec.h"
+#include "libpopdist/data/formats/records.h"
+#include "libpopdist/data/tensor/spec.h"
 #include "tests/testing/temp_dir.h"
 
 namespace popdist::io {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/base/random.h"
-#include "libpopdist/src/train/checkpoint/safetensors.h"
+#include "libpopdist/train/checkpoint/safetensors.h"
 
 namespace popdist::train {
 namespace {

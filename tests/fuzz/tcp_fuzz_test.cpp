@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/base/random.h"
-#include "libpopdist/src/transport/tcp/reception.h"
+#include "libpopdist/collectives/messages/transport/tcp/reception.h"
 
 namespace popdist::transport {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "libpopdist/src/plan/operation.h"
+#include "libpopdist/collectives/plan/operation.h"
 #include "tests/testing/poprun_process.h"
 
 namespace pop::testing {

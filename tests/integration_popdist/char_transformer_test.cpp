@@ -8,7 +8,7 @@
 
 #include "tests/testing/poprun_process.h"
 #include "tests/testing/temp_dir.h"
-#include "tests/unit/libpopdist/io/idx_files.h"
+#include "tests/unit/libpopdist/data/idx_files.h"
 
 namespace pop::testing {
 namespace {

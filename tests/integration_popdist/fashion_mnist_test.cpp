@@ -10,7 +10,7 @@
 #include "common/base/json_reader.h"
 #include "tests/testing/poprun_process.h"
 #include "tests/testing/small_fashion_mnist.h"
-#include "tests/unit/libpopdist/io/idx_files.h"
+#include "tests/unit/libpopdist/data/idx_files.h"
 
 namespace pop::testing {
 namespace {

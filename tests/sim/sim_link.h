@@ -9,7 +9,7 @@
 
 #include "agent/core/agent_session.h"
 #include "common/base/random.h"
-#include "popdistd/agents/remote_agent.h"
+#include "controller/hosts/remote_agent.h"
 #include "tests/sim/sim_process.h"
 
 namespace pop::sim {

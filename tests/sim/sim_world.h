@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "popdistd/agents/remote_agent.h"
-#include "popdistd/agents/shared_output.h"
-#include "popdistd/controller/job.h"
+#include "controller/core/job.h"
+#include "controller/hosts/remote_agent.h"
+#include "controller/hosts/shared_output.h"
 #include "tests/sim/sim_host.h"
 #include "tests/sim/sim_spy.h"
 

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "libpopdist/src/plan/plan.h"
+#include "libpopdist/collectives/plan/plan.h"
 
 namespace popdist::plan {
 

@@ -11,7 +11,7 @@
 
 #include "popdist/io.hpp"
 #include "tests/testing/temp_dir.h"
-#include "tests/unit/libpopdist/io/idx_files.h"
+#include "tests/unit/libpopdist/data/idx_files.h"
 
 namespace pop::testing {
 

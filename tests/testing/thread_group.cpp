@@ -13,7 +13,7 @@
 
 #include "common/base/check.h"
 #include "common/contract/segment.h"
-#include "libpopdist/src/api/context_impl.h"
+#include "libpopdist/collectives/api/context_impl.h"
 
 namespace popdist::testing {
 namespace {

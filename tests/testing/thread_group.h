@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "libpopdist/src/context/memory_link.h"
-#include "libpopdist/src/context/transport_settings.h"
+#include "libpopdist/collectives/context/memory_link.h"
+#include "libpopdist/collectives/context/transport_settings.h"
 #include "popdist/context.hpp"
 
 namespace popdist::testing {

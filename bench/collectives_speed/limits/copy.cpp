@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "libpopdist/src/reduce/copy.h"
+#include "libpopdist/collectives/reduce/copy.h"
 
 #include <algorithm>
 #include <barrier>

@@ -20,7 +20,7 @@
 
 #include "bench/collectives_speed/limits/limits.h"
 #include "common/sys/fd.h"
-#include "libpopdist/src/transport/tcp/socket_address.h"
+#include "libpopdist/collectives/messages/transport/tcp/socket_address.h"
 
 namespace pop::bench::collectives {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/loop.h"
-#include "popdistd/agents/bootstrapper.h"
+#include "controller/hosts/bootstrapper.h"
 #include "poprun/bootstrap/ssh/ssh_options.h"
 
 namespace pop {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/sys/fd.h"
-#include "popdistd/agents/bootstrapper.h"
+#include "controller/hosts/bootstrapper.h"
 #include "poprun/bootstrap/line_splitter.h"
 #include "poprun/bootstrap/ssh/byte_pump.h"
 #include "poprun/bootstrap/ssh/ssh_session.h"

@@ -19,8 +19,8 @@
 #include "common/os/helper_program.h"
 #include "common/os/helper_run.h"
 #include "common/sys/fd.h"
+#include "common/wire/job_codec.h"
 #include "runner/control/control_wire.h"
-#include "runner/record_codec.h"
 #include "runner/store/job_directory.h"
 #include "runner/store/record_store.h"
 #include "tests/testing/temp_dir.h"
@@ -296,7 +296,7 @@ TEST_F(Detached, WhoseRecordsCannotBeReadSaysSo) {
   model::JobSpec spec;
   spec.programs = {{.command = {"true"}}};
   const runner::JobDirectories directories(state_.path() + "/poprun/jobs");
-  const Result<runner::JobEntry> job = directories.create("", runner::encode(spec));
+  const Result<runner::JobEntry> job = directories.create("", wire::encode(spec));
   ASSERT_TRUE(job.ok()) << job.status().message();
   ASSERT_TRUE(runner::lockJob(job.value().path).ok());  // and lets it go: its runner has been there
   for (const runner::RecordKind kind : {runner::RecordKind::kOutput, runner::RecordKind::kEvent}) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/sys/fd.h"
-#include "runner/record_codec.h"
+#include "common/wire/job_codec.h"
 #include "runner/store/job_directory.h"
 #include "runner/store/record_store.h"
 #include "tests/testing/poprun_process.h"
@@ -34,14 +34,14 @@ class DetachedJobs : public ::testing::Test {
 
     void write(int instance, Stream stream, const std::string& text) {
       ASSERT_TRUE(
-          records.append(RecordKind::kOutput, runner::encode(runner::Output{instance, stream, text})).ok());
+          records.append(RecordKind::kOutput, wire::encode(wire::Output{instance, stream, text})).ok());
     }
-    void note(const runner::JobEvent& event) {
-      ASSERT_TRUE(records.append(RecordKind::kEvent, runner::encode(event)).ok());
+    void note(const wire::JobEvent& event) {
+      ASSERT_TRUE(records.append(RecordKind::kEvent, wire::encode(event)).ok());
     }
     void end(const JobOutcome& outcome) {
       note(outcome);
-      ASSERT_TRUE(runner::writeOutcome(entry.path, runner::encode(runner::JobEvent(outcome))).ok());
+      ASSERT_TRUE(runner::writeOutcome(entry.path, wire::encode(wire::JobEvent(outcome))).ok());
       lock.reset();
     }
   };
@@ -53,12 +53,12 @@ class DetachedJobs : public ::testing::Test {
     spec.num_instances = 2;
     spec.num_replicas = 2;
     const runner::JobDirectories directories(state_.path() + "/poprun/jobs");
-    Result<runner::JobEntry> entry = directories.create(name, runner::encode(spec));
+    Result<runner::JobEntry> entry = directories.create(name, wire::encode(spec));
     EXPECT_TRUE(entry.ok()) << entry.status().message();
     Result<sys::Fd> lock = runner::lockJob(entry->path);
     Result<runner::RecordWriter> records = runner::RecordWriter::open(entry->path, bound);
     Job job{*entry, std::move(*records), std::move(*lock)};
-    job.note(runner::Placed{{{.host = "h1", .binding = {}}, {.host = "h2", .binding = {}}}});
+    job.note(wire::Placed{{{.host = "h1", .binding = {}}, {.host = "h2", .binding = {}}}});
     return job;
   }
 
@@ -114,7 +114,7 @@ TEST_F(DetachedJobs, HaveTheirOutputInTheLogByTheOptionsOfTheReader) {
   Job job = begin("train");
   job.write(0, Stream::kStdout, "to stdout\n");
   job.write(1, Stream::kStderr, "to stderr\n");
-  job.note(runner::Said{"poprun: of the runner"});
+  job.note(wire::Said{"poprun: of the runner"});
   job.end(failedWith(3));
   const Outcome log = poprun({"--logs", "train"});
   EXPECT_EQ(log.exit_code, 0) << "whatever the job's";
@@ -158,7 +158,7 @@ TEST_F(DetachedJobs, ThatAreLostSaySo) {
 
 TEST_F(DetachedJobs, OfWhichOnlyTheOutcomeWasStoredHaveEnded) {
   Job job = begin("");
-  ASSERT_TRUE(runner::writeOutcome(job.entry.path, runner::encode(runner::JobEvent(failedWith(3)))).ok());
+  ASSERT_TRUE(runner::writeOutcome(job.entry.path, wire::encode(wire::JobEvent(failedWith(3)))).ok());
   job.lock.reset();
   const Outcome attached = poprun({"--attach", "1"});
   EXPECT_EQ(attached.exit_code, 3);

@@ -13,8 +13,8 @@
 #include "common/os/helper_run.h"
 #include "tests/testing/poprun_process.h"
 #include "tests/testing/temp_dir.h"
-#include "tests/unit/agent/pmix/loopback.h"
-#include "tests/unit/agent/pmix/other_user.h"
+#include "tests/unit/agent/mpi/pmix_program/loopback.h"
+#include "tests/unit/agent/mpi/pmix_program/other_user.h"
 
 namespace pop::testing {
 namespace {

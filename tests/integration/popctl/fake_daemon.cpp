@@ -76,13 +76,13 @@ void FakeDaemon::add(std::int64_t job, v1::Record record) {
 void FakeDaemon::addOutput(std::int64_t job, int instance, const std::string& text) {
   v1::Record record;
   POP_CHECK(record.mutable_output()->ParseFromString(
-      runner::encode(runner::Output{.instance = instance, .stream = Stream::kStdout, .text = text})));
+      wire::encode(wire::Output{.instance = instance, .stream = Stream::kStdout, .text = text})));
   add(job, std::move(record));
 }
 
-void FakeDaemon::addEvent(std::int64_t job, const runner::JobEvent& event) {
+void FakeDaemon::addEvent(std::int64_t job, const wire::JobEvent& event) {
   v1::Record record;
-  POP_CHECK(record.mutable_event()->ParseFromString(runner::encode(event)));
+  POP_CHECK(record.mutable_event()->ParseFromString(wire::encode(event)));
   add(job, std::move(record));
 }
 

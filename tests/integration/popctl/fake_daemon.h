@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "common/wire/job_codec.h"
 #include "proto/popdist/v1/controller.grpc.pb.h"
-#include "runner/record_codec.h"
 
 namespace pop::testing {
 
@@ -47,7 +47,7 @@ class FakeDaemon final : public v1::Controller::WithCallbackMethod_Attach<v1::Co
   v1::JobInfo& addJob(std::int64_t id, const std::string& name = "");
   v1::HostInfo& addHost(const std::string& name);
   void addOutput(std::int64_t job, int instance, const std::string& text);
-  void addEvent(std::int64_t job, const runner::JobEvent& event);
+  void addEvent(std::int64_t job, const wire::JobEvent& event);
   /// With a last record, unless there is to be none.
   void endJob(std::int64_t job, int exit_code, bool has_record = true);
   /// A job that has never run.

@@ -75,7 +75,7 @@ class RunnerTest : public ::testing::Test {
   std::optional<JobOutcome> outcomeOnDisk() const {
     const Result<std::string> bytes = runner::readOutcome(job());
     if (!bytes.ok()) return std::nullopt;
-    const Result<runner::JobEvent> event = runner::decodeEvent(bytes.value(), 16);
+    const Result<wire::JobEvent> event = wire::decodeEvent(bytes.value(), 16);
     EXPECT_TRUE(event.ok()) << event.status().message();
     return std::get<JobOutcome>(event.value());
   }

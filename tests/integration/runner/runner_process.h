@@ -14,15 +14,15 @@
 #include <utility>
 #include <vector>
 
+#include "common/model/job_record.h"
 #include "common/os/epoll_loop.h"
 #include "common/os/helper_program.h"
 #include "common/sys/fd.h"
 #include "common/sys/unix_socket.h"
+#include "common/wire/job_codec.h"
 #include "common/wire/message_stream.h"
 #include "proto/popdist/v1/host.pb.h"
 #include "proto/popdist/v1/job.pb.h"
-#include "runner/record_codec.h"
-#include "runner/store/record.h"
 #include "tests/testing/run_until.h"
 
 namespace pop::testing {
@@ -41,18 +41,18 @@ struct Followed {
     std::string text;
     for (const v1::StoredRecord& record : records) {
       if (record.kind() != static_cast<int>(runner::RecordKind::kOutput)) continue;
-      const Result<runner::Output> output = runner::decodeOutput(record.bytes(), num_instances);
+      const Result<wire::Output> output = wire::decodeOutput(record.bytes(), num_instances);
       EXPECT_TRUE(output.ok()) << output.status().message();
       if (output.ok() && output.value().stream == stream) text += output.value().text;
     }
     return text;
   }
 
-  std::vector<runner::JobEvent> events(int num_instances = 1) const {
-    std::vector<runner::JobEvent> events;
+  std::vector<wire::JobEvent> events(int num_instances = 1) const {
+    std::vector<wire::JobEvent> events;
     for (const v1::StoredRecord& record : records) {
       if (record.kind() != static_cast<int>(runner::RecordKind::kEvent)) continue;
-      Result<runner::JobEvent> event = runner::decodeEvent(record.bytes(), num_instances);
+      Result<wire::JobEvent> event = wire::decodeEvent(record.bytes(), num_instances);
       EXPECT_TRUE(event.ok()) << event.status().message();
       if (event.ok()) events.push_back(std::move(*event));
     }
@@ -60,7 +60,7 @@ struct Followed {
   }
 
   std::optional<JobOutcome> outcome(int num_instances = 1) const {
-    const std::vector<runner::JobEvent> all = events(num_instances);
+    const std::vector<wire::JobEvent> all = events(num_instances);
     if (all.empty() || !std::holds_alternative<JobOutcome>(all.back())) return std::nullopt;
     return std::get<JobOutcome>(all.back());
   }

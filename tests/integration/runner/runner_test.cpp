@@ -49,8 +49,8 @@ TEST_F(Runner, GivesTheJobVariablesNoInputAndNoDescriptors) {
   // 20 is its link to the agent, and 3 the directory that is listed.
   EXPECT_THAT(all.output(), HasSubstr("hello " + std::string(std::getenv("HOME")) + "\n0 1 2 20 3\n"));
   std::vector<PlacedInstance> placed;
-  for (const runner::JobEvent& event : all.events()) {
-    if (const auto* each = std::get_if<runner::Placed>(&event)) placed = each->instances;
+  for (const wire::JobEvent& event : all.events()) {
+    if (const auto* each = std::get_if<wire::Placed>(&event)) placed = each->instances;
   }
   ASSERT_EQ(placed.size(), 1u);
   EXPECT_EQ(placed[0].host, "node7") << "the only host is this one, by any name";

@@ -5,10 +5,10 @@
 #include <csignal>
 #include <optional>
 
+#include "common/agent_service/service_call.h"
 #include "common/contract/frame.h"
 #include "common/contract/version.h"
 #include "common/os/epoll_loop.h"
-#include "common/service/service_call.h"
 #include "common/tls/tls_context.h"
 #include "common/wire/agent_codec.h"
 #include "tests/integration/service/service_fixture.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/contract/frame.h"
-#include "libpopdist/src/transport/tcp/socket_address.h"
+#include "libpopdist/collectives/messages/transport/tcp/socket_address.h"
 #include "tests/integration_popdist/cluster/hand_started.h"
 
 namespace pop::testing {

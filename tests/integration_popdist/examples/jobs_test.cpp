@@ -9,7 +9,7 @@
 #include "tests/integration_popdist/cluster/hand_started.h"
 #include "tests/testing/poprun_process.h"
 #include "tests/testing/small_fashion_mnist.h"
-#include "tests/unit/libpopdist/io/idx_files.h"
+#include "tests/unit/libpopdist/data/idx_files.h"
 
 namespace pop::testing {
 namespace {

@@ -5,8 +5,8 @@
 #include <variant>
 
 #include "popctl/completion.h"
+#include "popctl/jobs/states.h"
 #include "popctl/popctl_options.h"
-#include "popctl/states.h"
 
 namespace pop::popctl {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "popctl/pod_tables.h"
+#include "popctl/pods/pod_tables.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "popctl/pod_requests.h"
+#include "popctl/pods/pod_requests.h"
 #include "tests/testing/golden.h"
 
 namespace pop::popctl {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "popctl/tables.h"
+#include "popctl/jobs/tables.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "popctl/overview.h"
+#include "popctl/jobs/overview.h"
+#include "popctl/jobs/show_job.h"
 #include "popctl/rpc/exit_codes.h"
 #include "popctl/rpc/reconnects.h"
-#include "popctl/show_job.h"
 
 namespace pop::popctl {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "popctl/vipu_key_file.h"
+#include "popctl/pods/vipu_key_file.h"
 #include "tests/testing/temp_dir.h"
 
 namespace pop::popctl {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "popctl/vipu_names.h"
+#include "popctl/pods/vipu_names.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

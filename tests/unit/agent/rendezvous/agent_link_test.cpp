@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "libpopdist/src/context/agent_link.h"
+#include "libpopdist/collectives/context/agent_link.h"
 #include "tests/unit/agent/rendezvous/instance_server_fixture.h"
 
 namespace pop::agent {

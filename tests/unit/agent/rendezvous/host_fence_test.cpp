@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "common/sys/memfd.h"
-#include "libpopdist/src/context/agent_link.h"
+#include "libpopdist/collectives/context/agent_link.h"
 #include "tests/unit/agent/rendezvous/instance_server_fixture.h"
 
 namespace pop::agent {

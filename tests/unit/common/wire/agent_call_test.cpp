@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "common/agent_service/agent_server.h"
+#include "common/agent_service/service_call.h"
 #include "common/os/epoll_loop.h"
-#include "common/service/agent_server.h"
-#include "common/service/service_call.h"
 #include "common/sys/unix_socket.h"
 #include "common/wire/stream_call.h"
 #include "tests/testing/run_until.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of traces, which are read back as a viewer reads them.
-#include "libpopdist/src/trace/recorder.h"
+#include "libpopdist/trace/recorder.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -14,7 +14,7 @@
 #include "common/contract/record_streams.h"
 #include "common/contract/version.h"
 #include "popdistd/api/host_gate.h"
-#include "popdistd/jobs/runner_links.h"
+#include "popdistd/jobs/follow/runner_links.h"
 
 namespace pop::popdistd::testing {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queue as users and admins see it: expected times, quotas, allocations, fair shares; and what of it a
 // daemon's end must not take away. The rules themselves: tests/unit/popdistd/queue.
-#include "popdistd/jobs/quota_table.h"
+#include "popdistd/jobs/table/quota_table.h"
 #include "tests/unit/popdistd/jobs/cluster_fixture.h"
 
 namespace pop::popdistd::testing {

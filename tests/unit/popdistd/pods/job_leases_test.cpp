@@ -21,7 +21,7 @@ class JobLeasesTest : public PodsTest {
     return info.state() == v1::JOB_QUEUED && info.reason().find(words) != std::string::npos;
   }
   model::JobSpec specOf(std::int64_t id) {
-    return runner::decodeSpec(h0().runners.at({id, 1}).start.spec()).value();
+    return wire::decodeSpec(h0().runners.at({id, 1}).start.spec()).value();
   }
 };
 

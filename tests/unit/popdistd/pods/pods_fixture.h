@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "runner/record_codec.h"
+#include "common/wire/job_codec.h"
 #include "tests/unit/popdistd/jobs/cluster_fixture.h"
 
 namespace pop::popdistd::testing {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "popdistd/vipu/wire/partition_codec.h"
+#include "popdistd/vipu/partition_codec.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "tests/unit/popdistd/vipu/fixture.h"
+#include "tests/unit/popdistd/partitions/fixture.h"
 
 namespace pop::vipu {
 namespace {

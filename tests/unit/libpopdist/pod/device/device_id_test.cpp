@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "popdist/popdist.hpp"
-#include "tests/unit/libpopdist/context/fresh_process.h"
+#include "tests/unit/libpopdist/collectives/context/fresh_process.h"
 
 namespace popdist {
 namespace {

@@ -15,7 +15,7 @@
 #include "popdist/error.hpp"
 #include "popdist/pod.hpp"
 #include "tests/testing/thread_group.h"
-#include "tests/unit/libpopdist/context/fresh_process.h"
+#include "tests/unit/libpopdist/collectives/context/fresh_process.h"
 
 namespace popdist {
 namespace {

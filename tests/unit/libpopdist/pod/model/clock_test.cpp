@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "libpopdist/src/pod/model/clock.h"
+#include "libpopdist/pod/model/clock.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "libpopdist/src/pod/model/gcl/all_reduce.h"
+#include "libpopdist/pod/model/gcl/all_reduce.h"
 
 namespace popdist::pod {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "libpopdist/src/pod/model/pod_spec.h"
+#include "libpopdist/pod/model/pod_spec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "libpopdist/src/pod/model/replica_layout.h"
+#include "libpopdist/pod/model/replica_layout.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "libpopdist/src/pod/model/routes.h"
+#include "libpopdist/pod/model/routes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "libpopdist/src/pod/model/gcl/replica_ring.h"
+#include "libpopdist/pod/model/gcl/replica_ring.h"
 
 namespace popdist::pod {
 namespace {

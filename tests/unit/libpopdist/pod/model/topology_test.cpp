@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "libpopdist/src/pod/model/topology.h"
+#include "libpopdist/pod/model/topology.h"
 
 #include <gtest/gtest.h>
 

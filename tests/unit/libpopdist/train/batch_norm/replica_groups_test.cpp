@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "libpopdist/src/train/batch_norm/replica_groups.h"
+#include "libpopdist/train/batch_norm/replica_groups.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <fstream>
 
-#include "libpopdist/src/train/checkpoint/checkpoints_impl.h"
+#include "libpopdist/train/checkpoint/checkpoints_impl.h"
 #include "tests/unit/libpopdist/train/checkpoint/states.h"
 
 namespace popdist::train {

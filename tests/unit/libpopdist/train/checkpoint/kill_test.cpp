@@ -9,7 +9,7 @@
 
 #include "common/base/random.h"
 #include "common/sys/process_end.h"
-#include "libpopdist/src/train/checkpoint/checkpoints_impl.h"
+#include "libpopdist/train/checkpoint/checkpoints_impl.h"
 #include "tests/unit/libpopdist/train/checkpoint/states.h"
 
 namespace popdist::train {

@@ -2,7 +2,7 @@
 // Pieces of tensors: shares of what all hold, and what makes a whole.
 #include <algorithm>
 
-#include "libpopdist/src/train/checkpoint/part.h"
+#include "libpopdist/train/checkpoint/part.h"
 #include "tests/unit/libpopdist/train/checkpoint/states.h"
 
 namespace popdist::train {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The head of safetensors files, as other programs write it and as we do.
-#include "libpopdist/src/train/checkpoint/safetensors.h"
+#include "libpopdist/train/checkpoint/safetensors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <thread>
 
-#include "tests/unit/libpopdist/io/datasets.h"
+#include "tests/unit/libpopdist/data/datasets.h"
 
 namespace popdist::loops {
 namespace {

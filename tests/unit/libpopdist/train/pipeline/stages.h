@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "popdist/pipeline.hpp"
-#include "tests/unit/libpopdist/io/datasets.h"
+#include "tests/unit/libpopdist/data/datasets.h"
 
 namespace popdist::train::testing {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "libpopdist/src/train/popart/session_options.h"
+#include "libpopdist/train/popart/session_options.h"
 
 namespace popdist::popart {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default mapping beside every other one, and hops beside the routes of the Pod's model.
-#include "libpopdist/src/train/schedule/mapping.h"
+#include "libpopdist/train/schedule/mapping.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <set>
 
-#include "libpopdist/src/pod/model/routes.h"
+#include "libpopdist/pod/model/routes.h"
 
 namespace popdist::train {
 namespace {

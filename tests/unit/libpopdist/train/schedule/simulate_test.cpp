@@ -5,7 +5,7 @@
 #include <random>
 
 #include "tests/testing/error_code_of.h"
-#include "tests/unit/libpopdist/io/datasets.h"
+#include "tests/unit/libpopdist/data/datasets.h"
 #include "tests/unit/libpopdist/train/schedule/samples.h"
 
 namespace popdist::train {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accumulated gradients, bit by bit, against one element at a time.
-#include "libpopdist/src/train/trainer/gradient_sums.h"
+#include "libpopdist/train/trainer/gradient_sums.h"
 
 #include <gtest/gtest.h>
 

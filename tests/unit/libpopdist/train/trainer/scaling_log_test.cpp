@@ -8,8 +8,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "libpopdist/src/train/scaling/row.h"
 #include "popdist/trainer.hpp"
+#include "scaling/row.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/thread_group.h"
 #include "tests/unit/libpopdist/train/regression.h"

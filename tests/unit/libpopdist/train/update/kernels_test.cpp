@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every instruction set gives the same bits, whatever the length and the place of an array.
-#include "libpopdist/src/train/update/kernels.h"
+#include "libpopdist/train/update/kernels.h"
 
 #include <gtest/gtest.h>
 

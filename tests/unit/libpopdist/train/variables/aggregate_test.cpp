@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "libpopdist/src/train/variables/aggregate.h"
+#include "libpopdist/train/variables/aggregate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plans of all replicas are carried out in lockstep on plain vectors; unsigned sums are exact in any
 // order.
-#include "libpopdist/src/pod/model/gcl/all_reduce.h"
+#include "libpopdist/pod/model/gcl/all_reduce.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plans of all replicas are carried out in lockstep on plain vectors; unsigned sums are exact in any
 // order.
-#include "libpopdist/src/pod/model/gcl/group_collectives.h"
+#include "libpopdist/pod/model/gcl/group_collectives.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "common/base/random.h"
-#include "libpopdist/src/pod/model/clock.h"
-#include "libpopdist/src/pod/model/gcl/all_reduce.h"
+#include "libpopdist/pod/model/clock.h"
+#include "libpopdist/pod/model/gcl/all_reduce.h"
 #include "tests/testing/plan_simulator.h"
 
 namespace popdist::pod::gcl {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "libpopdist/src/pod/model/gcl/replica_ring.h"
+#include "libpopdist/pod/model/gcl/replica_ring.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A wait that has taken long, as other instances see it: at a station of this host, and by notes over the
+// connections of groups (docs/adr/0074).
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "common/contract/station.h"
+#include "common/sys/awake_clock.h"
+#include "libpopdist/collectives/context/context_state.h"
+#include "libpopdist/collectives/messages/exec/message_header.h"
+
+namespace popdist::group {
+
+/// In place of a group's number: a fence.
+inline constexpr int kFence = -1;
+
+/// A call in words, for those who wait elsewhere. `tag`: of the fence, or its beginning.
+std::string callOfFence(const std::string& tag);
+
+/// No other thread of this instance will call on the group, or enter a fence, as far as that can be known.
+bool isForThisThread(const context::ContextState& context, int number);
+
+class LongWait {
+ public:
+  /// In calls of group `number`. `context` outlives it.
+  LongWait(const context::ContextState& context, int number) : context_(context), number_(number) {}
+
+  /// In each turn of the wait. For the first 300 ms it only reads the clock, and returns false.
+  bool isLong();
+  /// Once it is long, in each turn: others of this host see that this thread waits in `call()`, until over().
+  template <typename Call>
+  void show(const Call& call) {
+    if (station_ == nullptr) enter(call());
+  }
+
+  struct Other {
+    int group = kFence;
+    std::string call;
+  };
+  /// The wait of an instance on this host that only this thread could end, and which alone could end this
+  /// one.
+  std::optional<Other> findOnHost(int instance);
+
+  /// Sends `note` to an instance on another host, once for each group that has both. `members`: how many wait
+  /// for each other; where they are many, notes go over connections that are there.
+  void tell(int instance, const exec::Header& note, int members);
+
+  /// The wait has ended.
+  void over();
+
+ private:
+  void enter(const std::string& call);
+
+  const context::ContextState& context_;
+  const int number_;
+  std::optional<pop::sys::AwakeClock::time_point> since_;
+  pop::contract::Station* station_ = nullptr;  // of this wait
+  std::size_t place_ = 0;                      // its number
+  std::set<std::pair<int, int>> told_;         // groups and instances that have a note of this wait
+};
+
+}  // namespace popdist::group

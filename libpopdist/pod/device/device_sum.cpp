@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/pod/device/device_sum.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libpopdist/collectives/api/context_impl.h"
+#include "libpopdist/collectives/plan/ring.h"
+#include "libpopdist/pod/device/local_sum.h"
+#include "libpopdist/pod/device/memory_sum.h"
+#include "libpopdist/pod/device/message_sum.h"
+#include "libpopdist/pod/device/replica_map.h"
+#include "popdist/error.hpp"
+
+namespace popdist::pod {
+
+namespace {
+
+// Errors begin with the function that the program called.
+template <typename Make>
+auto attaching(const Make& make) try {
+  return make();
+} catch (const popdist_error& error) {
+  throw popdist_error(error.code(), std::string(kAttach) + ": " + error.what(),
+                      {.rank = error.rank(), .peer = error.peer(), .operation = kAttach});
+}
+
+}  // namespace
+
+std::unique_ptr<DeviceSum> makeDeviceSum(Context& context, const ReplicaLayout& layout) {
+  context::ContextState& state = context.impl().state;
+  std::vector<int> instance_of_replica = instanceOfReplica(context);
+  const int instances = context.numInstances();
+  if (instances == 1) return std::make_unique<LocalSum>(layout);
+  if (!calls::wouldShareMemory(state, instances)) {
+    return std::make_unique<MessageSum>(
+        attaching([&] { return calls::makeMessageGroup(state, instance_of_replica); }), layout,
+        instance_of_replica);
+  }
+  return std::make_unique<MemorySum>(
+      attaching([&] { return calls::makeNativeGroup(state, plan::naturalOrder(instances)); }), layout,
+      context.impl().heap, state.link->segment(), std::move(instance_of_replica));
+}
+
+}  // namespace popdist::pod

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums replicas' tensors in GCL's order, in memory that this process can reach.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "libpopdist/pod/model/gcl/sum_order.h"
+#include "popdist/types.hpp"
+
+namespace popdist::pod {
+
+class OrderedFold {
+ public:
+  explicit OrderedFold(const ReplicaLayout& layout);
+
+  /// For each of `to`: to[i] = the sum of all replicas' from[replica][i], i being the elements of `part`, of
+  /// `count`, counted from its beginning. A partial sum has the type of the elements after each addition, as
+  /// one that travels has. A destination may be a source, too, but must not overlap one otherwise.
+  void run(std::size_t count, Type type, plan::Range part, std::span<const std::byte* const> from,
+           std::span<std::byte* const> to);
+
+ private:
+  using Sources = std::vector<const void*>;
+
+  void foldPiece(const gcl::SumOrder::Terms& terms, std::size_t count, std::size_t at,
+                 std::span<const std::byte* const> from, std::span<std::byte* const> to);
+  void chain(std::span<void* const> to, std::span<const void* const> from, std::size_t count);
+  std::byte* scratch(std::size_t index);
+
+  const gcl::SumOrder order_;
+  Type type_ = Type::kFloat;
+  std::vector<std::byte> scratch_;
+  Sources sources_;
+  Sources sums_;  ///< of domains
+  std::vector<void*> to_;
+};
+
+}  // namespace popdist::pod

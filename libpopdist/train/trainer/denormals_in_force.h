@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this thread's arithmetic does with denormals: any instance may compute a part of a sum, so all have to
+// do the same.
+#pragma once
+
+#include "libpopdist/train/agreement/agreement.h"
+
+namespace popdist::train {
+
+bool denormalsAreFlushed();
+/// "flushed" or "kept".
+Fact denormalsInForce();
+
+}  // namespace popdist::train

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/train/update/kernels_loop.h"
+
+namespace popdist::train {
+
+UpdateKernels avx2UpdateKernels() {
+  return kernelsHere();
+}
+
+}  // namespace popdist::train

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popctl/jobs/submit.h"
+
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "common/contract/exit_code.h"
+#include "common/sys/random_name.h"
+#include "common/wire/job_codec.h"
+#include "popctl/app.h"
+#include "popctl/commands.h"
+#include "popctl/jobs/follow.h"
+#include "popctl/jobs/show_job.h"
+#include "popctl/report.h"
+#include "popctl/rpc/exit_codes.h"
+#include "poprun/app.h"
+#include "poprun/cli/compat_table.h"
+#include "poprun/command/command_line.h"
+
+namespace pop::popctl {
+namespace {
+
+std::vector<std::string> poprunWords(const Command& command, const ServerSettings& server) {
+  const SubmitOptions& submit = command.submit;
+  std::vector<std::string> words{"--controller=" + server.address};
+  if (!submit.attach) words.emplace_back("--detach");
+  if (!submit.name.empty()) words.push_back("--name=" + submit.name);
+  if (submit.held) words.emplace_back("--held");
+  if (submit.priority) words.push_back("--priority=" + std::to_string(*submit.priority));
+  if (submit.num_hosts) words.push_back("--num-hosts=" + std::to_string(*submit.num_hosts));
+  if (submit.no_wait) words.emplace_back("--no-wait");
+  words.insert(words.end(), command.rest.begin(), command.rest.end());
+  return words;
+}
+
+// Where popctl's token is, is nothing for the job.
+void removeOwnVariable(std::vector<model::Variable>& variables) {
+  std::erase_if(variables, [](const model::Variable& each) { return each.first == "POPCTL_TOKEN_FILE"; });
+}
+
+// Programs run elsewhere, where "here" means something else.
+Result<model::JobSpec> specForOthers(model::JobSpec spec) {
+  const std::string here = workingDirectory();
+  removeOwnVariable(spec.environment);
+  for (model::Program& program : spec.programs) {
+    if (program.working_directory.empty()) program.working_directory = here;
+    if (!program.working_directory.starts_with('/'))
+      return failedPrecondition(
+          "the working directory has no path, as one that was removed: change to another, or name one with "
+          "--wdir /DIRECTORY");
+    removeOwnVariable(program.environment);
+  }
+  spec.stdin_policy = {.who = model::StdinPolicy::Who::kNone};
+  return spec;
+}
+
+Result<v1::SubmitRequest> requestOf(const Options& options, const model::JobSpec& spec) {
+  v1::SubmitRequest request;
+  request.set_request_id(sys::randomName() + sys::randomName());
+  POP_ASSIGN_OR_RETURN(const model::JobSpec for_others, specForOthers(spec));
+  if (!request.mutable_spec()->ParseFromString(wire::encode(for_others)))
+    return internalError("the job cannot be encoded");
+  if (options.host.empty() && options.hostfile.empty()) request.mutable_spec()->clear_hosts();
+  request.set_name(options.detached.name);
+  request.set_held(options.controller.held);
+  request.set_priority(options.controller.priority);
+  request.set_no_wait(options.controller.no_wait);
+  request.set_log_limit_bytes(options.detached.log_limit_bytes);
+  if (options.controller.num_hosts) request.set_num_hosts(*options.controller.num_hosts);
+  return request;
+}
+
+// Tries for --reconnect, and not past a --timeout that was given.
+Result<v1::SubmitReply> submitted(const Command& command, ControllerClient& client,
+                                  const v1::SubmitRequest& request) {
+  std::optional<std::chrono::system_clock::time_point> until;
+  if (command.common.timeout_s) until = std::chrono::system_clock::now() + timeoutOf(command);
+  v1::SubmitReply reply;
+  Status last;
+  const Status how = withReconnects(client, [&](const std::function<void()>&) -> Status {
+    Result<v1::SubmitReply> now = client.submit(request, until);
+    if (now.ok()) reply = std::move(*now);
+    // Why it could not be reached says more than that the time is over.
+    if (now.code() == Code::kDeadlineExceeded && !last.ok()) return {now.code(), last.message()};
+    return last = now.status();
+  });
+  if (!how.ok()) return how;
+  return reply;
+}
+
+int show(const Command& command, const Options& options, ControllerClient& client,
+         const v1::SubmitRequest& request, const v1::JobInfo& job) {
+  const Result<model::JobSpec> spec = wire::decodeSpec(request.spec().SerializeAsString());
+  if (!spec.ok()) return failed(command, spec.status());
+  if (!command.common.quiet)
+    std::fprintf(stderr, "popctl: submitted as job %lld\n", static_cast<long long>(job.id()));
+  return showJob(client, job, spec.value(), options, {.controls = true});
+}
+
+int waitFor(Command command, ControllerClient& client, const v1::JobInfo& job) {
+  command.words = "wait job";
+  command.object = std::to_string(job.id());
+  command.common.quiet = true;
+  command.common.timeout_s.reset();
+  return waitJob(command, client);
+}
+
+// What becomes of it once poprun's half has made the job; `refusal` turns popctl's exit code of a mistake
+// into the caller's.
+int submit(Command command, const ServerSettings& settings, const Options& options,
+           const model::JobSpec& spec, const std::function<int(int)>& refusal) {
+  command.object = options.detached.name;
+  Result<Server> server = serverOf(command, settings);
+  if (!server.ok()) return refusal(unusable(server.status()));
+  Result<v1::SubmitRequest> request = requestOf(options, spec);
+  if (!request.ok()) return refusal(failed(command, request.status()));
+  request->set_allocation(command.submit.allocation);
+  ControllerClient client(std::move(*server), timeoutOf(command));
+  const Result<v1::SubmitReply> reply = submitted(command, client, request.value());
+  if (!reply.ok()) return refusal(failed(command, reply.status()));
+  const v1::JobInfo& job = reply.value().job();
+  if (!options.detached.detach) return show(command, options, client, request.value(), job);
+  const bool in_json = command.common.json && !command.submit.wait;
+  const int printed = in_json ? printJson(reply.value()) : printText(std::to_string(job.id()) + '\n');
+  return printed != 0 || !command.submit.wait ? printed : waitFor(command, client, job);
+}
+
+int runPoprun(const std::string& program, std::vector<std::string> words, const HostsHalf& half) {
+  words.insert(words.begin(), program);
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  return pop::runApp(static_cast<int>(argv.size()), argv.data(), &half);
+}
+
+}  // namespace
+
+int submitJob(const Command& command, const ServerSettings& server) {
+  HostsHalf half;
+  half.submit = [&](const Options& options, const model::JobSpec& spec) {
+    return submit(command, server, options, spec, [](int exit_code) { return exit_code; });
+  };
+  return runPoprun("poprun", poprunWords(command, server), half);
+}
+
+bool isPoprunsName(const std::string& program) {
+  const std::string name = program.substr(program.rfind('/') + 1);
+  return name.starts_with("poprun") || cli::spellingOf(program) != cli::Spelling::kPoprun;
+}
+
+int runAsPoprun(const std::string& program, const std::vector<std::string>& arguments) {
+  HostsHalf half;
+  half.submit = [](const Options& options, const model::JobSpec& spec) {
+    Command command{.action = Action::kSubmitJob, .words = "submit job"};
+    command.common.server = options.controller.server;
+    command.common.tls = options.controller.tls;
+    const auto refusal = [](int) { return contract::kExitLauncherFailed; };
+    const Result<ServerSettings> settings = serverSettings(command.common, ownSurroundings());
+    if (!settings.ok()) return refusal(unusable(settings.status()));
+    return submit(std::move(command), settings.value(), options, spec, refusal);
+  };
+  return runPoprun(program, arguments, half);
+}
+
+}  // namespace pop::popctl

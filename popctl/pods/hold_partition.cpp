@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popctl/pods/hold_partition.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+
+#include "common/base/text.h"
+#include "common/sys/random_name.h"
+#include "popctl/pods/obtain_partition.h"
+#include "popctl/report.h"
+#include "popctl/rpc/exit_codes.h"
+#include "popctl/rpc/partition_hold.h"
+#include "popctl/rpc/reconnects.h"
+
+namespace pop::popctl {
+namespace {
+
+constexpr std::chrono::seconds kBetweenAttempts{1};
+constexpr std::chrono::seconds kUntilLetGo{2};
+
+struct Held {
+  JobPartition partition;
+  std::unique_ptr<PartitionHold> hold;  ///< null: V-IPU's server, which has no such thing
+};
+
+Deadline deadlineOf(const PodsClient& client) {
+  return std::chrono::steady_clock::now() + client.timeout();
+}
+
+// A popdistd that is being restarted is back soon.
+Status removeOnceReached(PodsClient& client, const std::string& partition) {
+  const Deadline deadline = deadlineOf(client);
+  while (true) {
+    Status removed = removePartition(client, partition, deadline);
+    const bool may_be_back = removed.code() == Code::kUnavailable;
+    if (!may_be_back || std::chrono::steady_clock::now() + kUntilNextAttempt >= deadline) return removed;
+    client.waitForNextAttempt();
+  }
+}
+
+void removeIfAsked(const HoldOptions& options, PodsClient& client, const JobPartition& partition) {
+  if (!options.remove || !partition.made) return;
+  const Status removed = removeOnceReached(client, partition.id);
+  const bool has_gone = options.only_remove && removed.code() == Code::kNotFound;  // by popdistd itself
+  if (!removed.ok() && !has_gone)
+    std::fprintf(stderr, "poprun: partition %s is not removed: %s\n", printable(partition.id).c_str(),
+                 printable(removed.message()).c_str());
+}
+
+Result<Held> attempt(const HoldOptions& options, PodsClient& client, const std::string& token) {
+  POP_ASSIGN_OR_RETURN(JobPartition partition, jobPartition(options, client, deadlineOf(client)));
+  v1::HoldRequest request;
+  request.set_partition(partition.id);
+  request.set_holder(options.holder);
+  request.set_token(token);
+  request.set_remove(options.remove && partition.made);
+  auto hold = std::make_unique<PartitionHold>(client, request);
+  const Status held = hold->waitUntilHeld();
+  if (held.ok()) return Held{.partition = std::move(partition), .hold = std::move(hold)};
+  hold = nullptr;
+  if (held.code() == Code::kUnimplemented) return Held{.partition = std::move(partition), .hold = nullptr};
+  removeIfAsked(options, client, partition);
+  return held;
+}
+
+// A reader's end that is not read is an end, too.
+bool stdinEndsWithin(std::chrono::milliseconds limit) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point until = Clock::now() + limit;
+  char bytes[256];
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    const int ready = ::poll(&input, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
+    if (ready == 0) return false;
+    errno = ready < 0 ? errno : 0;
+    const bool is_there = ready > 0 && ::read(STDIN_FILENO, bytes, sizeof bytes) > 0;
+    if (!is_there && errno != EINTR && errno != EAGAIN) return true;
+  }
+}
+
+// Another's job may end meanwhile. Not for a poprun that is gone, which is nobody's wish any more.
+Result<Held> attempts(const HoldOptions& options, PodsClient& client) {
+  const std::string token = sys::randomName() + sys::randomName();
+  Result<Held> held = attempt(options, client, token);
+  for (int i = 1; i < options.attempts && !held.ok() && !stdinEndsWithin(kBetweenAttempts); ++i)
+    held = attempt(options, client, token);
+  return held;
+}
+
+// The job after this one may name the same partition, and must not find it held.
+void letGo(const HoldOptions& options, PodsClient& client, Held& held) {
+  if (!held.hold) return;
+  held.hold = nullptr;
+  const Deadline deadline = std::chrono::steady_clock::now() + kUntilLetGo;
+  (void)waitUntilLetGo(client, held.partition.id, options.holder, deadline);  // else the server ends it
+}
+
+void waitForStdinsEnd() {
+  while (!stdinEndsWithin(std::chrono::hours(1))) {
+  }
+}
+
+bool isRead(int output) {
+  pollfd end{output, 0, 0};
+  return ::poll(&end, 1, 0) <= 0 || (end.revents & POLLERR) == 0;
+}
+
+}  // namespace
+
+int removeHeldPartition(const HoldOptions& options, PodsClient& client) {
+  removeIfAsked(options, client, {.id = options.partition, .made = true});
+  return 0;
+}
+
+int holdPartition(const HoldOptions& options, PodsClient& client) {
+  ::signal(SIGPIPE, SIG_IGN);  // a poprun that is gone must not keep this from letting go
+  Result<Held> held = attempts(options, client);
+  if (!held.ok()) {
+    if (isRead(STDOUT_FILENO))
+      std::fprintf(stderr, "poprun: cannot get a V-IPU partition: %s\n",
+                   printable(held.status().message()).c_str());
+    return exitCodeOf(held.status());
+  }
+  if (held->hold) {
+    held->hold->onLost([](const Status& why) {
+      std::fprintf(stderr, "poprun: the V-IPU partition is held no longer: %s\n",
+                   printable(why.message()).c_str());
+    });
+  }
+  const std::string line = held->partition.id + (held->partition.made ? " made\n" : "\n");
+  const int printed = isRead(STDOUT_FILENO) ? printText(line) : 0;
+  waitForStdinsEnd();
+  letGo(options, client, *held);
+  removeIfAsked(options, client, held->partition);
+  return printed;
+}
+
+}  // namespace pop::popctl

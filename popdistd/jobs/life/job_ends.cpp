@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// How jobs' records come in, and how jobs end.
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/contract/record_streams.h"
+#include "common/contract/report_page.h"
+#include "common/model/job_record.h"
+#include "popdistd/jobs/host_bounds.h"
+#include "popdistd/jobs/life/job_lives.h"
+
+namespace pop::popdistd {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Of one job's events in the store; beyond, only the outcome is kept, and the rest is on the job's host.
+constexpr std::int64_t kMaxEventBytes = 16 << 20;
+constexpr std::int64_t kEventCredit = 4 << 20;
+constexpr std::chrono::seconds kReplanAfter{10};
+
+v1::JobEnd endOf(const Job& job, const v1::JobOutcome& outcome) {
+  if (job.record.cancels() > 0) return v1::END_CANCELLED;
+  if (outcome.timed_out()) return v1::END_TIMED_OUT;
+  return outcome.exit_code() == 0 ? v1::END_SUCCEEDED : v1::END_FAILED;
+}
+
+std::string reasonIn(const Job& job, const v1::JobOutcome& outcome) {
+  if (job.record.cancels() > 0) return job.record.cancel_reason();
+  if (!outcome.has_failure()) return "";
+  const v1::Failure& failure = outcome.failure();
+  const std::string who =
+      failure.has_instance() ? "instance " + std::to_string(failure.instance()) + " " : "";
+  return who + printable(failure.reason());
+}
+
+// "" if there is none.
+std::string conditionOf(const Job& job, const Host& host) {
+  if (host.info().state() == v1::HOST_UP) return "";
+  const std::string silent = "unreachable: host " + job.host() + " is silent";
+  if (job.live->claimed_by.empty()) return silent;
+  return silent + ", and host " + job.live->claimed_by +
+         " has its runner: if that is the same host, give it its name again (popdist-agent serve --name " +
+         job.host() + ")";
+}
+
+// All but the first, which has its runner.
+std::set<std::string> otherHosts(const Job& job) {
+  const auto& hosts = job.info().hosts();
+  if (hosts.empty()) return {};
+  return {hosts.begin() + 1, hosts.end()};
+}
+
+}  // namespace
+
+// ---- records
+
+void JobLives::follow(Job& job) {
+  if (job.live->events_stream != 0) return;
+  const std::int64_t id = job.id();
+  const std::int32_t attempt = job.info().attempt();
+  job.live->events_stream = parts_.links.follow(
+      job.host(), job.runner(),
+      {.from_sequence = job.info().last_sequence() + 1, .events_only = true, .credit_bytes = kEventCredit},
+      {.records = [this, id, attempt](const v1::Records& records) { take(id, attempt, records); },
+       .ended = [this, id, attempt](const Status& why) { recordsEnded(id, attempt, why); }});
+}
+
+void JobLives::take(std::int64_t id, std::int32_t attempt, const v1::Records& records) {
+  std::int64_t bytes = 0;
+  for (const v1::StoredRecord& record : records.records()) {
+    Job* const job = parts_.jobs.find(id);
+    if (!isCurrent(job, attempt) || !job->hasRunner()) return;
+    bytes += contract::creditOf(record.bytes().size());
+    if (record.kind() == static_cast<int>(runner::RecordKind::kEvent)) takeEvent(*job, record);
+  }
+  parts_.links.credit(records.stream(), bytes);
+}
+
+void JobLives::takeEvent(Job& job, const v1::StoredRecord& record) {
+  v1::JobEvent event;
+  if (!event.ParseFromString(record.bytes())) return;
+  v1::JobInfo& info = job.mutableInfo();
+  const std::string text = bound(event) ? event.SerializeAsString() : record.bytes();
+  const auto bytes = static_cast<std::int64_t>(text.size());
+  const bool fits = job.record.event_bytes() + bytes <= kMaxEventBytes;
+  if (fits || event.has_outcome()) {
+    const Status kept = parts_.commits.tried(parts_.store.putEvent(job.id(), {record.sequence(), text}));
+    if (kept.ok()) job.record.set_event_bytes(job.record.event_bytes() + bytes);
+  }
+  info.set_last_sequence(record.sequence());
+  if (event.has_restarting()) info.set_restarts(std::max(0, event.restarting().restart()));
+  const int change = event.log().kind() == v1::EVENT_INSTANCE_STARTED ? 1
+                     : event.log().kind() == v1::EVENT_INSTANCE_ENDED ? -1
+                                                                      : 0;
+  info.set_instances_running(std::clamp(info.instances_running() + change, 0, info.num_instances()));
+  if (change > 0 && info.restarts() == 0 && info.instances_running() == info.num_instances())
+    meters_.start_seconds.add(secondsBetween(info.submitted(), timestamp(parts_.clock())));
+  event.has_outcome() ? finish(job, event.outcome()) : save(job);
+}
+
+// In memory; the next record of the job has them, too. They come once a second, and a daemon that has been
+// restarted hears of them then.
+void JobLives::takeValues(Job& job, const v1::JobValues& values) {
+  constexpr std::size_t kMostNameBytes = 4 * contract::kMostReportedNameBytes;  // all of it escaped
+  job.mutableInfo().clear_values();
+  for (const v1::JobValue& each : values.values()) {
+    if (job.info().values_size() == static_cast<int>(contract::kMostReportedNames)) break;
+    const bool is_whole = !each.name().empty() && each.name().size() <= kMostNameBytes &&
+                          v1::Fold_IsValid(each.fold()) && std::isfinite(each.value());
+    if (!is_whole) continue;
+    v1::JobValue& added = *job.mutableInfo().add_values() = each;
+    added.set_instances(std::clamp(each.instances(), 0, job.info().num_instances()));
+  }
+  parts_.jobs.changed(job);
+}
+
+void JobLives::finish(Job& job, const v1::JobOutcome& outcome) {
+  *job.mutableInfo().mutable_outcome() = outcome;
+  job.mutableInfo().mutable_outcome()->clear_stack_traces();  // which can be long; its event has them
+  const std::string host = job.host();
+  const RunnerId runner = job.runner();
+  end(job, endOf(job, outcome), reasonIn(job, outcome));
+  parts_.commits.whenDurable([this, host, runner](const Status& status) {
+    v1::RunnerOrder order;
+    order.mutable_retire();
+    if (status.ok()) parts_.links.order(host, runner, std::move(order));
+  });
+}
+
+// Without an outcome: who wrote the records was killed, or they cannot be read. A job with records has run.
+void JobLives::recordsEnded(std::int64_t id, std::int32_t attempt, const Status& why) {
+  Job* const job = parts_.jobs.find(id);
+  if (!isCurrent(job, attempt) || !job->hasRunner()) return;
+  job->live->events_stream = 0;
+  if (job->state() == v1::JOB_STARTING && job->info().last_sequence() == 0) return missing(*job);
+  runnerLost(*job, "its runner on host " + job->host() + " was killed" +
+                       (why.ok() || why.code() == Code::kNotFound ? "" : " (" + why.message() + ")"));
+}
+
+// ---- ends
+
+void JobLives::runnerLost(Job& job, const std::string& why) {
+  if (!job.record.lost_why().empty()) return;
+  job.record.set_lost_why(why);
+  job.mutableInfo().set_state(v1::JOB_ENDING);
+  job.setReason(why);
+  save(job);
+  askForProof(job);
+}
+
+// On the first, its keeper ends it.
+void JobLives::askForProof(const Job& job) {
+  proofs_.ask({job.id(), job.record.agent_job_id(), otherHosts(job)}, [this, id = job.id()] {
+    Job* const lost = parts_.jobs.find(id);
+    if (lost != nullptr && !lost->record.lost_why().empty())
+      end(*lost, v1::END_FAILED, lost->record.lost_why());
+  });
+}
+
+// `reason` may come from the job, which forgets it here.
+void JobLives::end(Job& job, v1::JobEnd how, std::string reason) {
+  proofs_.forget(job.id());
+  parts_.links.unfollow(job.live->events_stream);
+  const std::string partition = job.live->spec.partition.name;
+  const auto seen = std::chrono::floor<milliseconds>(parts_.seen.now());
+  if (const double used = usedSoFar(job, seen); used > 0) parts_.quotas.addUse(job.info().user(), used, seen);
+  v1::JobInfo& info = job.mutableInfo();
+  info.set_state(v1::JOB_ENDED);
+  info.set_end(job.record.cancels() > 0 && how == v1::END_FAILED ? v1::END_CANCELLED : how);
+  job.setReason(reason);
+  info.clear_conditions();
+  info.clear_wait_cause();
+  info.clear_expected_start();
+  info.set_instances_running(0);
+  *info.mutable_ended() = timestamp(parts_.clock());
+  *job.record.mutable_ended_seen() = timestamp(parts_.seen.now());
+  ++meters_.ended[static_cast<std::size_t>(info.end())];
+  if (info.has_started()) meters_.run_seconds.add(secondsBetween(info.started(), info.ended()));
+  const std::unique_ptr<std::string> spec(job.record.release_spec());  // to clear it would keep its memory
+  job.record.clear_lost_why();
+  job.live = nullptr;
+  save(job);
+  how == v1::END_LOST ? parts_.pods.lost(job.id(), reason) : letPartitionGo(job, partition);
+  scheduleSoon();
+}
+
+// An outcome is told when all instances have ended, except on hosts that were lost.
+void JobLives::letPartitionGo(const Job& job, const std::string& partition) {
+  const v1::JobOutcome& outcome = job.info().outcome();
+  const bool has_lost_hosts = outcome.failure().hosts_lost() || outcome.hosts_unanswered() > 0;
+  if (!has_lost_hosts || parts_.pods.heldBy(job.id()).empty()) return parts_.pods.ended(job.id(), partition);
+  proofs_.askSoon({job.id(), job.record.agent_job_id(), otherHosts(job)},
+                  [this, id = job.id(), partition] { parts_.pods.ended(id, partition); });
+}
+
+// Of the runner of a job that was lost, which has kept its partition so long.
+void JobLives::hostIsFree(const Host& host, const RunnerId& runner) {
+  const Job* const job = parts_.jobs.find(runner.first);
+  if (job == nullptr || job->runner() != runner || job->host() != host.info().name() ||
+      job->info().end() != v1::END_LOST || parts_.pods.heldBy(job->id()).empty())
+    return;
+  proofs_.ask({job->id(), job->record.agent_job_id(), otherHosts(*job)},
+              [this, id = job->id()] { parts_.pods.ended(id, ""); });
+}
+
+void JobLives::hostRemoved(const std::string& name) {
+  orphans_.erase(name);
+  const std::set<std::int64_t> active = parts_.jobs.active();
+  for (const std::int64_t id : active) {
+    Job& job = *parts_.jobs.find(id);
+    if (job.host() == name) end(job, v1::END_LOST, "host " + name + " was removed from the cluster");
+  }
+}
+
+void JobLives::tick() {
+  // Times that are expected, and who has waited for long, change by themselves.
+  const bool is_time =
+      parts_.loop.now() - planned_ >= kReplanAfter || (pause_ends_ && parts_.loop.now() >= *pause_ends_);
+  if (!parts_.jobs.queue().empty() && is_time) {
+    pause_ends_.reset();
+    scheduleSoon();
+  }
+  const std::set<std::int64_t> active = parts_.jobs.active();
+  for (const std::int64_t id : active) {
+    Job& job = *parts_.jobs.find(id);
+    const Host* const host = parts_.hosts.find(job.host());
+    if (host == nullptr) continue;
+    const auto silence = std::chrono::duration_cast<milliseconds>(parts_.loop.now() - host->heard);
+    if (host->info().state() == v1::HOST_UP) job.live->claimed_by.clear();
+    const std::string condition = conditionOf(job, *host);
+    if (!condition.empty() && silence.count() > job.record.lost_after_ms()) {
+      end(job, v1::END_LOST,
+          "host " + job.host() + " has been silent for " + secondsText(silence) + " s (--lost-after)");
+      continue;
+    }
+    const std::string shown = job.info().conditions().empty() ? "" : job.info().conditions(0);
+    if (shown == condition) continue;
+    job.mutableInfo().clear_conditions();
+    if (!condition.empty()) job.mutableInfo().add_conditions(condition);
+    parts_.jobs.changed(job);
+  }
+}
+
+}  // namespace pop::popdistd

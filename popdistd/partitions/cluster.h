@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What popdistd partitions: clusters of IPU-Link domains (ILDs) of IPU-Machines, and who may use which
+// machines. Numbers are those of libpopdist/pod/model/numbering.h: IPU 4 * position + k of an ILD is IPU
+// k of the machine at that position, counted from the bottom.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pop::vipu {
+
+inline constexpr int kMachineIpus = 4;
+inline constexpr int kMaxIldMachines = 16;
+inline constexpr int kMaxIldIpus = kMaxIldMachines * kMachineIpus;
+inline constexpr int kMaxIlds = 1024;  ///< of a cluster; bounds what a mistyped number costs
+
+/// Some IPUs of an ILD: bit i is the IPU with topology id i.
+using IpuMask = std::uint64_t;
+static_assert(kMaxIldIpus == 64, "an IpuMask is an ILD");
+
+/// Some IPUs of a cluster, by ILD.
+using IpuMasks = std::vector<IpuMask>;
+
+enum class IldTopology : std::uint8_t { kMesh, kTorus };         ///< torus: with loop links
+enum class GatewayTopology : std::uint8_t { kRing, kSwitched };  ///< how ILDs are joined
+
+struct Cluster {
+  std::string id;
+  int ilds = 1;
+  int machines_per_ild = kMaxIldMachines;
+  IldTopology topology = IldTopology::kMesh;
+  GatewayTopology gateways = GatewayTopology::kRing;
+
+  int ildIpus() const { return machines_per_ild * kMachineIpus; }
+
+  friend bool operator==(const Cluster&, const Cluster&) = default;
+};
+
+/// An IPU-Machine. V-IPU calls it by the agent that runs on it.
+struct Agent {
+  std::string id;
+  std::string cluster;
+  int ild = 0;
+  int position = 0;  ///< in the ILD, 0 at the bottom
+  std::string host;  ///< that serves it: where programs that use it run best
+  std::string ip;    ///< of its IPU over Fabric server
+  std::string gwsw_version;
+  std::string ipum_sw_version;
+  bool lost = false;                   ///< nobody hears of it
+  std::optional<std::string> drained;  ///< why it gets no more partitions
+
+  bool usable() const { return !lost && !drained; }
+  IpuMask ipus() const { return IpuMask{(1U << kMachineIpus) - 1} << (position * kMachineIpus); }
+
+  friend bool operator==(const Agent&, const Agent&) = default;
+};
+
+/// Machines of one cluster that some users may partition. A machine is in one allocation at most.
+struct Allocation {
+  std::string id;
+  std::string cluster;
+  std::vector<std::string> agents;
+  std::vector<std::string> users;  ///< who may use it; none: everybody
+
+  friend bool operator==(const Allocation&, const Allocation&) = default;
+};
+
+}  // namespace pop::vipu
