@@ -11,13 +11,14 @@ endif()
 # a third (libpopdist/collectives/context/backends.cpp), so CMAKE_INSTALL_BINDIR, LIBEXECDIR and LIBDIR cannot move
 # them.
 set(called_by_users poprun popctl popdist-agent popdist-algorithms popdist-data popdistd)
-set(called_by_ours poprun-hosts poprun-service popdist-agent-service popdist-join popdist-runner popdist-topology)
+set(called_by_ours poprun-daemon poprun-hosts poprun-service popdist-agent-service popdist-join popdist-runner
+  popdist-topology)
 if(TARGET popdist-pmix)
   list(APPEND called_by_ours popdist-pmix)
 endif()
 # Those that get keys can be executed, not read: the kernel then keeps their memory private from their first instruction
 # on. popdist-agent is copied to other hosts.
-set(get_keys popctl popdistd popdist-agent-service popdist-join popdist-runner)
+set(get_keys popctl poprun-daemon popdistd popdist-agent-service popdist-join popdist-runner)
 set(for_execution OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_EXECUTE WORLD_EXECUTE)
 foreach(folder_and_programs "bin;${called_by_users}" "libexec/poprun;${called_by_ours}")
   list(POP_FRONT folder_and_programs folder)

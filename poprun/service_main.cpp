@@ -8,12 +8,12 @@
 int main(int argc, char** argv) {
   using pop::model::JobSpec;
   const pop::HostsHalf hosts{
+      .program = pop::Program::kService,
       .run =
           [](const pop::Options& options, const JobSpec& spec, const pop::SessionSettings& settings) {
             return pop::runOnHosts(options, spec, settings, nullptr);
           },
       .examine = [](const pop::Options& options,
-                    const JobSpec& spec) { return pop::runDoctor(options, spec, nullptr); },
-      .by_service_only = true};
+                    const JobSpec& spec) { return pop::runDoctor(options, spec, nullptr); }};
   return pop::runApp(argc, argv, &hosts);
 }

@@ -14,12 +14,12 @@
 #include <utility>
 
 #include "common/base/text.h"
-#include "popctl/app.h"
 #include "popctl/commands.h"
 #include "popctl/jobs/follow.h"
 #include "popctl/jobs/overview.h"
 #include "popctl/jobs/tables.h"
 #include "popctl/report.h"
+#include "popctl/server_of.h"
 
 namespace pop::popctl {
 namespace {

@@ -9,15 +9,15 @@
 #include "common/contract/exit_code.h"
 #include "common/sys/random_name.h"
 #include "common/wire/job_codec.h"
-#include "popctl/app.h"
 #include "popctl/commands.h"
 #include "popctl/jobs/follow.h"
 #include "popctl/jobs/show_job.h"
 #include "popctl/report.h"
 #include "popctl/rpc/exit_codes.h"
-#include "poprun/app.h"
-#include "poprun/cli/compat_table.h"
-#include "poprun/command/command_line.h"
+#include "popctl/server_of.h"
+#include "poprun/cli/parse.h"
+#include "poprun/command/run_command.h"
+#include "poprun/plan/controller_mistakes.h"
 
 namespace pop::popctl {
 namespace {
@@ -127,40 +127,28 @@ int submit(Command command, const ServerSettings& settings, const Options& optio
   return printed != 0 || !command.submit.wait ? printed : waitFor(command, client, job);
 }
 
-int runPoprun(const std::string& program, std::vector<std::string> words, const HostsHalf& half) {
-  words.insert(words.begin(), program);
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  return pop::runApp(static_cast<int>(argv.size()), argv.data(), &half);
-}
-
 }  // namespace
 
 int submitJob(const Command& command, const ServerSettings& server) {
-  HostsHalf half;
-  half.submit = [&](const Options& options, const model::JobSpec& spec) {
-    return submit(command, server, options, spec, [](int exit_code) { return exit_code; });
-  };
-  return runPoprun("poprun", poprunWords(command, server), half);
+  cli::OptionFiles files;
+  const pop::Surroundings here = surroundings(files);
+  const cli::ParsedOptions parsed =
+      cli::parseOptions(poprunWords(command, server), cli::Spelling::kPoprun, here.file);
+  if (const auto done = withoutJob(parsed)) return *done;
+  if (isJobCommand(parsed.options.detached)) return reportMistakes(findControllerMistakes(parsed.options));
+  const BuiltJob job = jobToRun(parsed, here);
+  if (const auto done = endsWithPlan(parsed.options, job)) return *done;
+  return submit(command, server, parsed.options, job.spec, [](int exit_code) { return exit_code; });
 }
 
-bool isPoprunsName(const std::string& program) {
-  const std::string name = program.substr(program.rfind('/') + 1);
-  return name.starts_with("poprun") || cli::spellingOf(program) != cli::Spelling::kPoprun;
-}
-
-int runAsPoprun(const std::string& program, const std::vector<std::string>& arguments) {
-  HostsHalf half;
-  half.submit = [](const Options& options, const model::JobSpec& spec) {
-    Command command{.action = Action::kSubmitJob, .words = "submit job"};
-    command.common.server = options.controller.server;
-    command.common.tls = options.controller.tls;
-    const auto refusal = [](int) { return contract::kExitLauncherFailed; };
-    const Result<ServerSettings> settings = serverSettings(command.common, ownSurroundings());
-    if (!settings.ok()) return refusal(unusable(settings.status()));
-    return submit(std::move(command), settings.value(), options, spec, refusal);
-  };
-  return runPoprun(program, arguments, half);
+int submitForPoprun(const Options& options, const model::JobSpec& spec) {
+  Command command{.action = Action::kSubmitJob, .words = "submit job"};
+  command.common.server = options.controller.server;
+  command.common.tls = options.controller.tls;
+  const auto refusal = [](int) { return contract::kExitLauncherFailed; };
+  const Result<ServerSettings> settings = serverSettings(command.common, ownSurroundings());
+  if (!settings.ok()) return refusal(unusable(settings.status()));
+  return submit(std::move(command), settings.value(), options, spec, refusal);
 }
 
 }  // namespace pop::popctl

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts jobs. poprun's options make the job: `popctl submit job` is poprun --controller, and poprun
-// --controller starts this program under poprun's name.
+// Starts jobs. poprun's options make the job, for `popctl submit job` as for poprun --controller.
 #pragma once
 
-#include <string>
-#include <vector>
-
+#include "common/model/job_spec.h"
 #include "popctl/command.h"
 #include "popctl/settings.h"
+#include "poprun/plan/settings.h"
 
 namespace pop::popctl {
 
 /// Submits what poprun's options in `command.rest` say, and prints the job's number, or shows the job. After
-/// a lost connection it submits it again, which its request id makes safe.
+/// a lost connection it submits it again, which its request id makes safe. Returns popctl's exit code.
 int submitJob(const Command& command, const ServerSettings& server);
 
-/// Whether this is the name of a poprun that has handed its command line over.
-bool isPoprunsName(const std::string& program);
-
-/// poprun with such a command line. Returns poprun's exit code.
-int runAsPoprun(const std::string& program, const std::vector<std::string>& arguments);
+/// The same of a job that poprun has made, with poprun's exit codes.
+int submitForPoprun(const Options& options, const model::JobSpec& spec);
 
 }  // namespace pop::popctl

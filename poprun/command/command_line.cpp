@@ -36,15 +36,9 @@ bool namesThisHost(const std::string& host) {
   return names.contains(host);
 }
 
-bool canReach(const HostsHalf* hosts, const Options& options) {
-  return hosts != nullptr && (!hosts->by_service_only || options.hosts.agent_port != 0);
-}
-
-int handOver(const Options& options, const CommandLine& line) {
-  return handOverTo(options.hosts.agent_port != 0 ? "poprun-service" : "poprun-hosts", line);
-}
-
-int handOverTo(const char* program_name, const CommandLine& line) {
+std::optional<int> handOver(const Needs& needs, const HostsHalf* half, const CommandLine& line) {
+  const Program wanted = programFor(needs);
+  if (wanted <= (half == nullptr ? Program::kPoprun : half->program)) return std::nullopt;
   Result<std::vector<std::string>> handed = line.files.handOver();
   if (!handed.ok()) return reportMistakes({handed.status().message()});
   std::vector<std::string> words = std::move(handed).value();
@@ -53,7 +47,7 @@ int handOverTo(const char* program_name, const CommandLine& line) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  const std::string program = sys::ownProgram(program_name);
+  const std::string program = sys::ownProgram(nameOf(wanted));
   ::execv(program.c_str(), argv.data());
   const int error = errno;
   return reportMistakes(

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/model/job_spec.h"
 #include "poprun/cli/option_files.h"
 #include "poprun/cli/parse.h"
+#include "poprun/command/programs.h"
 #include "poprun/plan/job_builder.h"
 #include "poprun/session/job_session.h"
 
@@ -22,30 +24,25 @@ struct CommandLine {
   cli::OptionFiles files;
 };
 
-/// The commands that need other hosts; each returns poprun's exit code.
+/// What a program of ours has besides jobs on this host; each function returns poprun's exit code.
 struct HostsHalf {
+  Program program = Program::kPoprun;
   int (*run)(const Options& options, const model::JobSpec& spec, const SessionSettings& settings) = nullptr;
   int (*examine)(const Options& options, const model::JobSpec& spec) = nullptr;
-  int (*on_jobs)(const Options& options) = nullptr;  ///< commands on detached jobs; may be null
-  /// A job with a runner; null: the other half has it. `hosts` is null for a job on this host.
+  int (*on_jobs)(const Options& options) = nullptr;  ///< commands on detached jobs
+  /// A job with a runner. `hosts` is null for a job on this host.
   int (*detach)(const Options& options, const model::JobSpec& spec, const SessionSettings& settings,
                 const HostsHalf* hosts) = nullptr;
-  /// Hands a job to popdistd; null: popctl has it.
-  std::function<int(const Options& options, const model::JobSpec& spec)> submit;
-  /// Runs a job in the V-IPU partition that it asks for; null: the other half has it. See withPartition().
+  /// Hands a job to popdistd.
+  int (*submit)(const Options& options, const model::JobSpec& spec) = nullptr;
+  /// Runs a job in the V-IPU partition that it asks for. See withPartition().
   int (*with_partition)(const model::JobSpec& spec, bool verbose,
                         const std::function<int(const model::JobSpec&)>& run) = nullptr;
-  bool by_service_only = false;  ///< supports only hosts that are reached through the agent service
 };
 
-/// Whether `hosts`, which may be null, can reach hosts in the way that the options select.
-bool canReach(const HostsHalf* hosts, const Options& options);
-
-/// Replaces this process by the program that can. Returns only on failure, with poprun's exit code.
-int handOver(const Options& options, const CommandLine& line);
-
-/// Replaces this process by that program of poprun's. Returns only on failure, with poprun's exit code.
-int handOverTo(const char* program_name, const CommandLine& line);
+/// Replaces this process by the program of ours that has what is needed, if this one, with `half`, has not:
+/// then poprun's exit code, on failure. Nothing: it has.
+std::optional<int> handOver(const Needs& needs, const HostsHalf* half, const CommandLine& line);
 
 /// The working directory; empty if it has been removed: no relative path can be found then.
 std::string workingDirectory();

@@ -39,7 +39,10 @@ int doctorCommand(CommandLine& line, const HostsHalf* hosts) {
   if (parsed.options.version && parsed.mistakes.empty())
     return print(versionText(parsed.options.version_format));
   const BuiltJob job = jobToExamine(parsed, here);
-  if (job.mistakes.empty() && !canReach(hosts, parsed.options)) return handOver(parsed.options, line);
+  const Needs needs{.other_hosts = true, .by_service = parsed.options.hosts.agent_port != 0};
+  if (job.mistakes.empty()) {
+    if (const auto failed = handOver(needs, hosts, line)) return *failed;
+  }
   reportWarnings(job.warnings);
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
   setLogLevel(parsed.options);

@@ -10,8 +10,9 @@ int jobCommand(const cli::ParsedOptions& parsed, const CommandLine& line, const 
   std::vector<std::string> mistakes = parsed.mistakes;
   for (std::string& mistake : findDetachedMistakes(parsed.options)) mistakes.push_back(std::move(mistake));
   for (std::string& mistake : findControllerMistakes(parsed.options)) mistakes.push_back(std::move(mistake));
-  if (mistakes.empty() && (hosts == nullptr || hosts->on_jobs == nullptr))
-    return handOverTo("poprun-hosts", line);
+  if (mistakes.empty()) {
+    if (const auto failed = handOver({.runner = true}, hosts, line)) return *failed;
+  }
   reportWarnings(parsed.warnings);
   if (!mistakes.empty()) return reportMistakes(mistakes);
   setLogLevel(parsed.options);

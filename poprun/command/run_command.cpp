@@ -27,13 +27,6 @@ bool onlyExports(const Options& options) {
          options.programs.front().command.empty();
 }
 
-// A job that is only exported needs no program.
-BuiltJob jobToRun(const cli::ParsedOptions& parsed, const Surroundings& here) {
-  Options options = parsed.options;
-  if (onlyExports(options)) options.programs.front().command = {"program"};
-  return buildFor(parsed, options, here);
-}
-
 int exportConfig(const Options& options) {
   const Status written =
       cli::writeConfigFile(options.export_config, cli::configText(options), options.overwrite_config);
@@ -64,13 +57,6 @@ bool hasOtherHosts(const Options& options, const model::JobSpec& spec, const std
   });
 }
 
-// The program of ours that has what the job needs besides its hosts; null: this one.
-const char* whoCanRun(const Options& options, bool in_partition, const HostsHalf* half) {
-  if (!options.controller.server.empty()) return half != nullptr && half->submit ? nullptr : "popctl";
-  const bool is_held = hasRunner(options.detached) || in_partition;
-  return is_held && (half == nullptr || half->detach == nullptr) ? "poprun-hosts" : nullptr;
-}
-
 // `half` has what a job with a runner needs; `hosts` is null for a job on this host.
 int runPlanned(const cli::ParsedOptions& parsed, const model::JobSpec& spec, const HostsHalf* half,
                const HostsHalf* hosts) {
@@ -87,25 +73,33 @@ int runPlanned(const cli::ParsedOptions& parsed, const model::JobSpec& spec, con
   return hosts != nullptr ? hosts->run(options, spec, settings) : runJob(spec, settings);
 }
 
+// Warnings are said by the program that runs the job.
+Needs needsOf(const Options& options, const BuiltJob& job, const Surroundings& here) {
+  if (!job.mistakes.empty() || options.dry_run != DryRun::kNo || onlyExports(options)) return {};
+  const bool on_controller = !options.controller.server.empty();
+  return {.popdistd = on_controller || needsPartition(options, job.spec),
+          .runner = hasRunner(options.detached),
+          .other_hosts = hasOtherHosts(options, job.spec, here.host_name),
+          .by_service = options.hosts.agent_port != 0};
+}
+
 }  // namespace
 
-int runCommand(CommandLine& line, cli::Spelling spelling, const HostsHalf* hosts) {
-  const Surroundings here = surroundings(line.files);
-  const cli::ParsedOptions parsed = cli::parseOptions(line.arguments, spelling, here.file);
+BuiltJob jobToRun(const cli::ParsedOptions& parsed, const Surroundings& here) {
+  Options options = parsed.options;
+  if (onlyExports(options)) options.programs.front().command = {"program"};
+  return buildFor(parsed, options, here);
+}
+
+std::optional<int> withoutJob(const cli::ParsedOptions& parsed) {
   const Options& options = parsed.options;
   if (options.help) return print(cli::helpText());
   if (options.version && parsed.mistakes.empty()) return print(versionText(options.version_format));
-
   if (!options.scaling_report.empty()) return scalingCommand(parsed);
-  if (isJobCommand(options.detached)) return jobCommand(parsed, line, hosts);
-  const BuiltJob job = jobToRun(parsed, here);
-  const bool on_hosts = hasOtherHosts(options, job.spec, here.host_name);
-  const bool runs = job.mistakes.empty() && options.dry_run == DryRun::kNo && !onlyExports(options);
-  const bool on_controller = !options.controller.server.empty();
-  const bool in_partition = needsPartition(options, job.spec);
-  const char* const program = whoCanRun(options, in_partition, hosts);
-  if (runs && program != nullptr) return handOverTo(program, line);
-  if (runs && on_hosts && !on_controller && !canReach(hosts, options)) return handOver(options, line);
+  return std::nullopt;
+}
+
+std::optional<int> endsWithPlan(const Options& options, const BuiltJob& job) {
   reportWarnings(job.warnings);
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
   if (!options.export_config.empty()) {
@@ -113,11 +107,24 @@ int runCommand(CommandLine& line, cli::Spelling spelling, const HostsHalf* hosts
     if (failed != 0 || onlyExports(options)) return failed;
   }
   if (options.dry_run != DryRun::kNo) return explain(job.spec, options.dry_run);
-  if (on_controller) return hosts->submit(options, job.spec);
+  return std::nullopt;
+}
+
+int runCommand(CommandLine& line, cli::Spelling spelling, const HostsHalf* hosts) {
+  const Surroundings here = surroundings(line.files);
+  const cli::ParsedOptions parsed = cli::parseOptions(line.arguments, spelling, here.file);
+  const Options& options = parsed.options;
+  if (const auto done = withoutJob(parsed)) return *done;
+  if (isJobCommand(options.detached)) return jobCommand(parsed, line, hosts);
+  const BuiltJob job = jobToRun(parsed, here);
+  const Needs needs = needsOf(options, job, here);
+  if (const auto failed = handOver(needs, hosts, line)) return *failed;
+  if (const auto done = endsWithPlan(options, job)) return *done;
+  if (!options.controller.server.empty()) return hosts->submit(options, job.spec);
   const auto run = [&](const model::JobSpec& spec) {
-    return runPlanned(parsed, spec, hosts, on_hosts ? hosts : nullptr);
+    return runPlanned(parsed, spec, hosts, needs.other_hosts ? hosts : nullptr);
   };
-  if (!in_partition) return run(job.spec);
+  if (!needs.popdistd) return run(job.spec);
   return hosts->with_partition(job.spec, effectiveVerbosity(options) >= 1, run);
 }
 

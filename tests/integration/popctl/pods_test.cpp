@@ -9,6 +9,7 @@
 
 #include "common/sys/fd.h"
 #include "common/sys/process_end.h"
+#include "poprun/daemon/partition_order.h"
 #include "tests/integration/popctl/pods_server.h"
 #include "tests/testing/file_text.h"
 #include "tests/testing/poprun_process.h"
@@ -188,56 +189,76 @@ TEST_F(PodsCommands, VipuCliAnswersInArrays) {
   EXPECT_EQ(cli({"delete", "partition", "p"}).exit_code, 0);
 }
 
-// As poprun calls it; its stdin is at its end at once.
-TEST_F(PodsCommands, AJobsPartitionIsMadeHeldAndRemoved) {
-  const Words hold{
-      "hold", "partition", "--server", server_.address(), "--holder", "poprun 4711 on h0", "--partition",
-      "p",    "--size",    "4"};
-  Words removed = hold;
-  removed.emplace_back("--remove");
-  const Outcome made = popctl(removed);
-  EXPECT_EQ(made.exit_code, 0) << made.err;
-  EXPECT_EQ(made.out, "p made\n");
-  EXPECT_FALSE(server_.partition("p").has_value());
-
-  EXPECT_EQ(popctl(hold).exit_code, 0);
-  const Outcome again = popctl(removed);
-  EXPECT_EQ(again.out, "p\n") << again.err;
-  ASSERT_TRUE(server_.partition("p").has_value()) << "it was there before";
-  EXPECT_TRUE(isFreeSoon("p"));
-
-  const Outcome only = popctl(
-      {"hold", "partition", "--server", server_.address(), "--holder", "poprun 4711 on h0", "--size", "4"});
-  EXPECT_THAT(only.err, HasSubstr("Using V-IPU partition p as it is the only one available"));
-  Words larger = hold;
-  larger.back() = "8";
-  EXPECT_EQ(popctl(larger).exit_code, 1);
-  larger.emplace_back("--update");
-  EXPECT_EQ(popctl(larger).exit_code, 0);
-  EXPECT_EQ(server_.partition("p")->size(), 8);
-}
-
-/// A `popctl hold partition` that stays until letGo().
+/// The process of poprun-daemon that holds a job's partition until letGo().
 class Holder {
  public:
-  explicit Holder(PoprunSetup setup) : input_(sys::makePipe().value()) {
+  Holder(PoprunSetup setup, const daemon::PartitionOrder& order) : input_(sys::makePipe().value()) {
+    EXPECT_TRUE(daemon::send(input_.write_end.get(), order).ok());
     setup.descriptors = {{0, input_.read_end.get()}};
     process_.emplace(setup);
     input_.read_end.reset();
   }
   PoprunProcess& process() { return *process_; }
   void letGo() { input_.write_end.reset(); }
+  Outcome outcome() {
+    letGo();
+    const int exit_code = process_->wait();
+    return {.exit_code = exit_code, .out = process_->out(), .err = process_->err()};
+  }
 
  private:
   sys::Pipe input_;
   std::optional<PoprunProcess> process_;
 };
 
+/// A partition of four IPUs that stays when the job has ended.
+daemon::PartitionOrder orderFor(const std::string& port, const std::string& partition) {
+  daemon::PartitionOrder order{.job = {}, .holder = "poprun 4711 on h0"};
+  order.job.num_replicas = 4;
+  order.job.partition = {.name = partition, .server_host = "127.0.0.1", .remove = false};
+  order.job.partition.server_port = std::stoi(port);
+  return order;
+}
+
+TEST_F(PodsCommands, AJobsPartitionIsMadeHeldAndRemoved) {
+  const auto held = [this](const daemon::PartitionOrder& order) {
+    return Holder(setupOf("poprun-daemon", {"--hold-partition"}, ""), order).outcome();
+  };
+  const daemon::PartitionOrder order = orderFor(server_.port(), "p");
+  daemon::PartitionOrder removed = order;
+  removed.job.partition.remove = true;
+  const Outcome made = held(removed);
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_EQ(made.out, "p made\n");
+  EXPECT_FALSE(server_.partition("p").has_value());
+
+  EXPECT_EQ(held(order).exit_code, 0);
+  const Outcome again = held(removed);
+  EXPECT_EQ(again.out, "p\n") << again.err;
+  ASSERT_TRUE(server_.partition("p").has_value()) << "it was there before";
+  EXPECT_EQ(server_.partition("p")->holder(), "") << "the next job finds it free";
+
+  const Outcome only = held(orderFor(server_.port(), ""));
+  EXPECT_THAT(only.err, HasSubstr("Using V-IPU partition p as it is the only one available"));
+  daemon::PartitionOrder larger = order;
+  larger.job.num_replicas = 8;
+  EXPECT_EQ(held(larger).exit_code, 1);
+  larger.job.partition.update = true;
+  EXPECT_EQ(held(larger).exit_code, 0);
+  EXPECT_EQ(server_.partition("p")->size(), 8);
+}
+
+TEST_F(PodsCommands, NobodyElseStartsAHolder) {
+  const Outcome empty = runAs("poprun-daemon", {"--hold-partition"}, "");
+  EXPECT_EQ(empty.exit_code, 125);
+  EXPECT_THAT(empty.err, HasSubstr("nobody else starts it"));
+}
+
 TEST_F(PodsCommands, AHolderWaitsForAPopdistdThatIsBeingRestartedToRemoveWhatItMade) {
-  Holder holder(setupOf("popctl",
-                        {"hold", "partition", "--server", server_.address(), "--holder", "poprun 4711 on h0",
-                         "--partition", "p", "--size", "4", "--remove", "--timeout", "20"},
-                        ""));
+  daemon::PartitionOrder order = orderFor(server_.port(), "p");
+  order.job.partition.remove = true;
+  order.job.partition.server_timeout_seconds = 20;
+  Holder holder(setupOf("poprun-daemon", {"--hold-partition"}, ""), order);
   ASSERT_TRUE(holder.process().waitFor([&] { return holder.process().out() == "p made\n"; }));
   server_.stop();
   holder.letGo();
@@ -248,14 +269,12 @@ TEST_F(PodsCommands, AHolderWaitsForAPopdistdThatIsBeingRestartedToRemoveWhatItM
 }
 
 TEST_F(PodsCommands, AHolderGivesUpItsAttemptsWithItsPoprun) {
-  const Words words{
-      "hold", "partition", "--server", server_.address(), "--holder", "poprun 4711 on h0", "--partition",
-      "p",    "--size",    "4"};
-  Holder first(setupOf("popctl", words, ""));
+  const PoprunSetup setup = setupOf("poprun-daemon", {"--hold-partition"}, "");
+  daemon::PartitionOrder order = orderFor(server_.port(), "p");
+  Holder first(setup, order);
   ASSERT_TRUE(first.process().waitFor([&] { return first.process().out() == "p made\n"; }));
-  Words patient = words;
-  patient.insert(patient.end(), {"--attempts", "1000"});
-  EXPECT_NE(popctl(patient).exit_code, 0) << "its stdin is at its end";
+  order.job.partition.attempts = 1000;
+  EXPECT_NE(Holder(setup, order).outcome().exit_code, 0) << "its stdin is at its end";
   EXPECT_NE(server_.partition("p")->holder(), "");
   first.letGo();
   EXPECT_EQ(first.process().wait(), 0);
@@ -298,7 +317,7 @@ TEST_F(PodsCommands, PoprunCleansUpAfterAHolderThatWasKilled) {
   PoprunProcess poprun(setup);
   const std::vector<pid_t> instances = poprun.waitReady(2);
   ASSERT_EQ(instances.size(), 2U);
-  const pid_t holder = childNamed(poprun.pid(), "popctl");
+  const pid_t holder = childNamed(poprun.pid(), "poprun-daemon");
   ASSERT_GT(holder, 0);
   const sys::Fd end = sys::endOf(holder);
   ASSERT_EQ(::kill(holder, SIGKILL), 0);
@@ -330,8 +349,9 @@ TEST_F(PodsCommands, PoprunSaysWhyThereIsNoPartition) {
 }
 
 TEST_F(OnVipusServer, AJobsPartitionIsUsedWithoutBeingHeld) {
-  const Outcome used = popctl(
-      {"hold", "partition", "--server", server_.address(), "--partition", "p", "--size", "4", "--remove"});
+  daemon::PartitionOrder order = orderFor(server_.port(), "p");
+  order.job.partition.remove = true;
+  const Outcome used = Holder(setupOf("poprun-daemon", {"--hold-partition"}, ""), order).outcome();
   EXPECT_EQ(used.out, "p made\n") << used.err;
   EXPECT_FALSE(server_.partition("p").has_value());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "popctl/pods/obtain_partition.h"
+#include "poprun/daemon/obtain_partition.h"
 
 #include <cstdio>
 #include <optional>
@@ -8,7 +8,7 @@
 #include "common/base/text.h"
 #include "popdistd/partitions/partition.h"
 
-namespace pop::popctl {
+namespace pop::daemon {
 namespace {
 
 constexpr std::chrono::milliseconds kPause{100};
@@ -132,4 +132,4 @@ Result<JobPartition> jobPartition(const HoldOptions& options, PodsClient& client
   return existing(options, client, status.value(), deadline);
 }
 
-}  // namespace pop::popctl
+}  // namespace pop::daemon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "popctl/pods/hold_partition.h"
+#include "poprun/daemon/hold_partition.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -10,17 +10,23 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "common/base/text.h"
 #include "common/sys/random_name.h"
-#include "popctl/pods/obtain_partition.h"
 #include "popctl/report.h"
 #include "popctl/rpc/exit_codes.h"
 #include "popctl/rpc/partition_hold.h"
 #include "popctl/rpc/reconnects.h"
+#include "popctl/server_of.h"
+#include "poprun/daemon/obtain_partition.h"
+#include "poprun/daemon/partition_order.h"
+#include "poprun/session/job_session.h"
 
-namespace pop::popctl {
+namespace pop::daemon {
 namespace {
+
+using popctl::PartitionHold;
 
 constexpr std::chrono::seconds kBetweenAttempts{1};
 constexpr std::chrono::seconds kUntilLetGo{2};
@@ -40,7 +46,8 @@ Status removeOnceReached(PodsClient& client, const std::string& partition) {
   while (true) {
     Status removed = removePartition(client, partition, deadline);
     const bool may_be_back = removed.code() == Code::kUnavailable;
-    if (!may_be_back || std::chrono::steady_clock::now() + kUntilNextAttempt >= deadline) return removed;
+    if (!may_be_back || std::chrono::steady_clock::now() + popctl::kUntilNextAttempt >= deadline)
+      return removed;
     client.waitForNextAttempt();
   }
 }
@@ -56,7 +63,7 @@ void removeIfAsked(const HoldOptions& options, PodsClient& client, const JobPart
 
 Result<Held> attempt(const HoldOptions& options, PodsClient& client, const std::string& token) {
   POP_ASSIGN_OR_RETURN(JobPartition partition, jobPartition(options, client, deadlineOf(client)));
-  v1::HoldRequest request;
+  popctl::v1::HoldRequest request;
   request.set_partition(partition.id);
   request.set_holder(options.holder);
   request.set_token(token);
@@ -113,21 +120,19 @@ bool isRead(int output) {
   return ::poll(&end, 1, 0) <= 0 || (end.revents & POLLERR) == 0;
 }
 
-}  // namespace
-
 int removeHeldPartition(const HoldOptions& options, PodsClient& client) {
   removeIfAsked(options, client, {.id = options.partition, .made = true});
   return 0;
 }
 
-int holdPartition(const HoldOptions& options, PodsClient& client) {
+int hold(const HoldOptions& options, PodsClient& client) {
   ::signal(SIGPIPE, SIG_IGN);  // a poprun that is gone must not keep this from letting go
   Result<Held> held = attempts(options, client);
   if (!held.ok()) {
     if (isRead(STDOUT_FILENO))
       std::fprintf(stderr, "poprun: cannot get a V-IPU partition: %s\n",
                    printable(held.status().message()).c_str());
-    return exitCodeOf(held.status());
+    return popctl::exitCodeOf(held.status());
   }
   if (held->hold) {
     held->hold->onLost([](const Status& why) {
@@ -136,11 +141,64 @@ int holdPartition(const HoldOptions& options, PodsClient& client) {
     });
   }
   const std::string line = held->partition.id + (held->partition.made ? " made\n" : "\n");
-  const int printed = isRead(STDOUT_FILENO) ? printText(line) : 0;
+  const int printed = isRead(STDOUT_FILENO) ? popctl::printText(line) : 0;
   waitForStdinsEnd();
   letGo(options, client, *held);
   removeIfAsked(options, client, held->partition);
   return printed;
 }
 
-}  // namespace pop::popctl
+HoldOptions optionsOf(const PartitionOrder& order) {
+  const model::PartitionRequest& request = order.job.partition;
+  HoldOptions options{.partition = request.name,
+                      .allocation = request.allocation,
+                      .size = static_cast<std::uint32_t>(model::partitionIpus(order.job)),
+                      .num_gcds = static_cast<std::uint32_t>(order.job.num_instances),
+                      .num_replicas = static_cast<std::uint32_t>(order.job.num_replicas),
+                      .num_segments = static_cast<std::uint32_t>(model::countIlds(order.job)),
+                      .update = request.update,
+                      .reset = request.reset,
+                      .remove = request.remove,
+                      .only_remove = order.only_remove,
+                      .attempts = request.attempts,
+                      .verbose = order.verbose,
+                      .holder = order.holder};
+  virmgrpc::SyncType_Parse(request.sync_type, &options.sync);  // or any, as the option has none else
+  return options;
+}
+
+std::string addressOf(const model::PartitionRequest& request) {
+  const bool is_ipv6 = request.server_host.find(':') != std::string::npos && request.server_host[0] != '[';
+  const std::string host = is_ipv6 ? '[' + request.server_host + ']' : request.server_host;
+  return host + ':' + std::to_string(request.server_port);
+}
+
+// As poprun says, and nobody's configuration: V-IPU's servers speak without TLS, unless a variable says else.
+Result<popctl::Server> serverFor(const popctl::Command& command) {
+  popctl::Surroundings here = popctl::ownSurroundings();
+  here.file = [](const std::string& path) { return Status(Code::kNotFound, path); };
+  here.listens = nullptr;
+  POP_ASSIGN_OR_RETURN(const popctl::ServerSettings settings, popctl::serverSettings(command.common, here));
+  POP_ASSIGN_OR_RETURN(popctl::Server server, popctl::serverOf(command, settings));
+  server.options = "--vipu-server-host, --vipu-server-port";
+  server.timeout_option = "--vipu-server-timeout";
+  return server;
+}
+
+}  // namespace
+
+int holdPartition() {
+  const Result<PartitionOrder> order = receive(STDIN_FILENO);
+  if (!order.ok()) return launcherFailed(order.status());
+  const model::PartitionRequest& request = order.value().job.partition;
+  popctl::Command command;
+  command.common.server = addressOf(request);
+  command.common.timeout_s = request.server_timeout_seconds;
+  Result<popctl::Server> server = serverFor(command);
+  if (!server.ok()) return launcherFailed(server.status());
+  PodsClient client(std::move(*server), popctl::timeoutOf(command));
+  const HoldOptions options = optionsOf(order.value());
+  return options.only_remove ? removeHeldPartition(options, client) : hold(options, client);
+}
+
+}  // namespace pop::daemon

@@ -3,14 +3,35 @@
 // the job needs. Blocking.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "common/base/status.h"
-#include "popctl/pods/hold_options.h"
 #include "popctl/pods/pod_wait.h"
 #include "popctl/rpc/pods_client.h"
 
-namespace pop::popctl {
+namespace pop::daemon {
+
+using popctl::Deadline;
+using popctl::PodsClient;
+
+struct HoldOptions {
+  std::string partition;  ///< empty: the only one there is
+  std::string allocation;
+  std::uint32_t size = 1;  ///< what the job needs, as the next four
+  std::uint32_t num_gcds = 1;
+  std::uint32_t num_replicas = 1;
+  std::uint32_t num_segments = 1;
+  virmgrpc::SyncType sync = {};  ///< 0: any
+  bool update = false;           ///< make it anew if it does not fit
+  std::optional<bool> reset;     ///< missing: if it is not reconfigurable
+  bool remove = false;           ///< after the job, if it was made here
+  bool only_remove = false;      ///< `partition`, whose holder was killed
+  int attempts = 1;
+  bool verbose = false;
+  std::string holder;  ///< for people: "poprun 4711 on h0"
+};
 
 struct JobPartition {
   std::string id;
@@ -27,4 +48,4 @@ std::string misfit(const HoldOptions& options, const virmgrpc::PartitionSpec& sp
 /// Waits while it is still being let go.
 Status removePartition(PodsClient& client, const std::string& partition, Deadline deadline);
 
-}  // namespace pop::popctl
+}  // namespace pop::daemon
