@@ -23,7 +23,7 @@ constexpr std::size_t kFullBytes = 4 << 20;
 // Of what must be said nevertheless: a daemon that gives orders without end and reads no answer is not one.
 constexpr std::size_t kMaxUnsentBytes = 64 << 20;
 
-constexpr std::size_t kMaxOrderBytes = (64 << 20) + 1;  // with its kind
+constexpr std::size_t kMaxOrderBytes = (64 << 20) + 16;  // as a RelayMessage
 
 // Hosts that have lost the same daemon do not all come back in the same instant.
 std::uint64_t seed() {
@@ -61,9 +61,10 @@ void ControllerLink::attempt() {
 }
 
 Status ControllerLink::tryToConnect() {
-  POP_ASSIGN_OR_RETURN(const joining::Connect connect, settings_.connect(controller()));
+  v1::RelayMessage message;
+  POP_ASSIGN_OR_RETURN(*message.mutable_connect(), settings_.connect(controller()));
   if (!stream_) POP_RETURN_IF_ERROR(startProgram());
-  stream_->send(message(joining::Kind::kConnect, encode(connect)));
+  stream_->send(message);
   return {};
 }
 
@@ -85,7 +86,10 @@ Status ControllerLink::startProgram() {
 }
 
 void ControllerLink::send(std::string_view report) {
-  if (is_open_) stream_->send(message(joining::Kind::kReport, report));
+  if (!is_open_) return;
+  v1::RelayMessage message;
+  message.set_report(report.data(), report.size());
+  stream_->send(message);
 }
 
 bool ControllerLink::isFull() const {
@@ -94,9 +98,10 @@ bool ControllerLink::isFull() const {
 
 void ControllerLink::take(const std::string& message) {
   if (!is_open_) return;
-  const Result<joining::Kind> kind = joining::kindOf(message);
-  if (kind.ok() && kind.value() == joining::Kind::kOrder) return events_.order(joining::bodyOf(message));
-  if (kind.ok() && kind.value() == joining::Kind::kClosed) return lost(std::string(joining::bodyOf(message)));
+  v1::RelayMessage said;
+  const bool is_relays = said.ParseFromString(message);
+  if (is_relays && said.has_order()) return events_.order(said.order());
+  if (is_relays && said.has_closed()) return lost(said.closed());
   reject("popdist-join is not of this version: install both from one poprun");
 }
 

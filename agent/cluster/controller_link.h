@@ -12,15 +12,17 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/cluster/join/join_wire.h"
 #include "agent/service/job_process.h"
 #include "agent/service/last_words.h"
 #include "agent/service/zombie_reaper.h"
 #include "common/base/random.h"
 #include "common/os/epoll_loop.h"
 #include "common/wire/message_stream.h"
+#include "proto/popdist/v1/relay.pb.h"
 
 namespace pop::agent {
+
+namespace v1 = ::popdist::v1;
 
 struct LinkSettings {
   std::vector<std::string> controllers;  ///< "h0:8090": popdistds with one store, tried in turn
@@ -28,7 +30,7 @@ struct LinkSettings {
   std::string agent;                     ///< popdist-agent
   std::string program;                   ///< popdist-join
   /// As whom, read anew for each attempt.
-  std::function<Result<joining::Connect>(const std::string& controller)> connect;
+  std::function<Result<v1::RelayConnect>(const std::string& controller)> connect;
 };
 
 /// Lives on the loop's thread.

@@ -31,11 +31,15 @@ std::string userOfRelay() {
   return kPowerless;
 }
 
-Result<joining::Connect> connectTo(const std::string& controller, const std::string& tls_directory) {
-  if (tls_directory.empty()) return joining::Connect{controller, {}, {}, {}};
+Result<v1::RelayConnect> connectTo(const std::string& controller, const std::string& tls_directory) {
+  v1::RelayConnect connect;
+  connect.set_controller(controller);
+  if (tls_directory.empty()) return connect;
   POP_ASSIGN_OR_RETURN(tls::TlsFiles files, tls::loadHostTlsForJoining(tls_directory));
-  return joining::Connect{controller, std::move(files.authority_pem), std::move(files.certificate_pem),
-                          std::move(files.key_pem)};
+  connect.set_authority_pem(std::move(files.authority_pem));
+  connect.set_certificate_pem(std::move(files.certificate_pem));
+  connect.set_key_pem(std::move(files.key_pem));
+  return connect;
 }
 
 }  // namespace

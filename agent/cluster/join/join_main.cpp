@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // popdist-join: speaks gRPC with popdistd for the agent service, its parent, which so stays without HTTP/2
-// and need not give it root's powers. Its stdin and stdout are a socket: join_wire.h. It ends with it.
+// and need not give it root's powers. Its stdin and stdout are a socket: relay.proto. It ends with it.
 #include <sys/stat.h>
 #include <unistd.h>
 

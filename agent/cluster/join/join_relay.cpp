@@ -23,24 +23,21 @@ Relay::Relay(os::EpollLoop& loop, sys::Fd service, std::function<void()> over)
                     }}) {}
 
 void Relay::take(const std::string& message) {
-  const Result<Kind> kind = kindOf(message);
-  if (!kind.ok()) return over_();
-  if (kind.value() == Kind::kConnect) {
-    const Result<Connect> to = decodeConnect(bodyOf(message));
-    return to.ok() ? connect(to.value()) : over_();
-  }
-  if (kind.value() != Kind::kReport) return over_();
+  v1::RelayMessage said;
+  if (!said.ParseFromString(message)) return over_();
+  if (said.has_connect()) return connect(said.connect());
+  if (!said.has_report()) return over_();
   if (!is_open_) return;
-  host_->send(bodyOf(message));
+  host_->send(std::move(*said.mutable_report()));
   if (host_->unsentBytes() > kMaxUnsentBytes) service_.pause();
 }
 
-void Relay::connect(const Connect& connect) {
+void Relay::connect(const v1::RelayConnect& connect) {
   waits_ = false;
   is_open_ = true;
   host_ = std::make_unique<HostStream>(
       loop_, connect,
-      HostStream::Events{.order = [this](std::string_view order) { pass(order); },
+      HostStream::Events{.order = [this](std::string order) { pass(std::move(order)); },
                          .written =
                              [this] {
                                if (host_->unsentBytes() <= kMaxUnsentBytes) service_.resume();
@@ -48,8 +45,10 @@ void Relay::connect(const Connect& connect) {
                          .closed = [this](const std::string& why) { closed(why); }});
 }
 
-void Relay::pass(std::string_view order) {
-  service_.send(message(Kind::kOrder, order));
+void Relay::pass(std::string order) {
+  v1::RelayMessage message;
+  message.set_order(std::move(order));
+  service_.send(message);
   waits_ = service_.unsentBytes() > 0;
   if (!waits_) host_->takeNext();
 }
@@ -65,7 +64,9 @@ void Relay::closed(const std::string& why) {
   is_open_ = false;
   if (is_ending_) return over_();
   service_.resume();
-  service_.send(message(Kind::kClosed, why));
+  v1::RelayMessage message;
+  message.set_closed(why);
+  service_.send(message);
 }
 
 }  // namespace pop::joining

@@ -6,10 +6,8 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "agent/cluster/join/join_stream.h"
-#include "agent/cluster/join/join_wire.h"
 #include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
 #include "common/wire/message_stream.h"
@@ -25,8 +23,8 @@ class Relay {
 
  private:
   void take(const std::string& message);
-  void connect(const Connect& connect);
-  void pass(std::string_view order);
+  void connect(const v1::RelayConnect& connect);
+  void pass(std::string order);
   void closed(const std::string& why);
   void serviceEnded(const Status& how);
 

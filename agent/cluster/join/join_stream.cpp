@@ -27,7 +27,7 @@ constexpr int kConnectTimeoutMs = 5000;
 constexpr int kMaxReportBytes = 16 << 20;
 constexpr int kMaxOrderBytes = 64 << 20;
 
-std::shared_ptr<grpc::Channel> connectTo(const Connect& connect) {
+std::shared_ptr<grpc::Channel> connectTo(const v1::RelayConnect& connect) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
@@ -40,11 +40,11 @@ std::shared_ptr<grpc::Channel> connectTo(const Connect& connect) {
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetMaxSendMessageSize(kMaxReportBytes);
   arguments.SetMaxReceiveMessageSize(kMaxOrderBytes);
-  if (connect.authority.empty())
-    return grpc::CreateCustomChannel(connect.controller, grpc::InsecureChannelCredentials(), arguments);
-  return grpc::CreateCustomChannel(
-      connect.controller, grpc::SslCredentials({connect.authority, connect.key, connect.certificate}),
-      arguments);
+  const std::shared_ptr<grpc::ChannelCredentials> credentials =
+      connect.authority_pem().empty()
+          ? grpc::InsecureChannelCredentials()
+          : grpc::SslCredentials({connect.authority_pem(), connect.key_pem(), connect.certificate_pem()});
+  return grpc::CreateCustomChannel(connect.controller(), credentials, arguments);
 }
 
 std::string textOf(const grpc::ByteBuffer& buffer) {
@@ -63,10 +63,10 @@ std::string textOf(const grpc::ByteBuffer& buffer) {
 // that all is over, whatever became of its stream.
 class HostStream::Call final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
-  Call(HostStream& stream, const Connect& connect)
+  Call(HostStream& stream, const v1::RelayConnect& connect)
       : loop_(stream.loop_),
         stream_(&stream),
-        has_tls_(!connect.authority.empty()),
+        has_tls_(!connect.authority_pem().empty()),
         stub_(connectTo(connect)) {}
 
   void start(std::shared_ptr<Call> self) {
@@ -115,7 +115,7 @@ class HostStream::Call final : public grpc::ClientBidiReactor<grpc::ByteBuffer, 
       if (self->stream_ == nullptr) return;
       if (!ok) return self->release();
       self->was_answered_ = true;
-      self->stream_->events_.order(*order);
+      self->stream_->events_.order(std::move(*order));
     });
   }
 
@@ -141,7 +141,7 @@ class HostStream::Call final : public grpc::ClientBidiReactor<grpc::ByteBuffer, 
   std::shared_ptr<Call> self_;
 };
 
-HostStream::HostStream(Loop& loop, const Connect& connect, Events events)
+HostStream::HostStream(Loop& loop, const v1::RelayConnect& connect, Events events)
     : loop_(loop), events_(std::move(events)), call_(std::make_shared<Call>(*this, connect)) {
   call_->start(call_);
 }
@@ -150,9 +150,9 @@ HostStream::~HostStream() {
   call_->leave();
 }
 
-void HostStream::send(std::string_view report) {
+void HostStream::send(std::string report) {
   unsent_bytes_ += report.size();
-  unsent_.emplace_back(report);
+  unsent_.push_back(std::move(report));
   writeNext();
 }
 

@@ -7,32 +7,33 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
-#include "agent/cluster/join/join_wire.h"
 #include "common/base/loop.h"
+#include "proto/popdist/v1/relay.pb.h"
 
 namespace pop::joining {
+
+namespace v1 = ::popdist::v1;
 
 /// Only on the loop's thread.
 class HostStream {
  public:
   struct Events {
     /// A HostOrder. No other one comes before takeNext().
-    std::function<void(std::string_view order)> order;
+    std::function<void(std::string order)> order;
     std::function<void()> written;  ///< unsentBytes() is less than before
     /// Once, the last. In words.
     std::function<void(const std::string& why)> closed;
   };
 
   /// Begins to connect. `loop` outlives the stream.
-  HostStream(Loop& loop, const Connect& connect, Events events);
+  HostStream(Loop& loop, const v1::RelayConnect& connect, Events events);
   ~HostStream();  ///< cancels it; no more events
   HostStream(const HostStream&) = delete;
   HostStream& operator=(const HostStream&) = delete;
 
   /// Sends a HostReport. At most one is with gRPC, which would else keep them without end.
-  void send(std::string_view report);
+  void send(std::string report);
 
   /// Sends nothing more after what there is. popdistd then ends the stream.
   void finish();
