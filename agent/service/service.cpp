@@ -175,8 +175,7 @@ void Service::begin(Job& job, wire::v1::Command hello) {
   const std::string id = hello.hello().job_id();
   const Status started = start(job, std::move(hello));
   log::info("job " + printable(std::string_view(id).substr(0, kMaxIdBytes)) + " of " + inQuotes(job.name) +
-            (job.call->isResumed() ? " by a resumed session: " : ": ") +
-            (started.ok() ? "started, pid " + std::to_string(job.process.pid()) : started.message()));
+            ": " + (started.ok() ? "started, pid " + std::to_string(job.process.pid()) : started.message()));
   if (!started.ok()) end(job, started);
 }
 

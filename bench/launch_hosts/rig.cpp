@@ -32,8 +32,6 @@ HostRig::HostRig(int hosts, const std::string& programs, const std::vector<std::
   std::string directory = fs::path(programs).parent_path() / "bench-hosts-XXXXXX";
   POP_CHECK(::mkdtemp(directory.data()) != nullptr);
   directory_ = directory;
-  // Jobs' caches for later jobs (TLS sessions) are removed with the rig.
-  POP_CHECK(::setenv("XDG_CACHE_HOME", (directory_ + "/cache").c_str(), 1) == 0);
   installPrograms(programs, names);
   writeSshFiles();
   for (int count = 1; count <= hosts; ++count) writeFile(addressFile(count), addresses(count, "\n") + '\n');

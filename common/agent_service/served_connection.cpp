@@ -56,7 +56,6 @@ void ServedConnection::takeRequest(const std::string& message) {
 
 void ServedConnection::trust() {
   trusted_ = true;
-  if (cipher_ != nullptr) cipher_->offerSession();
   stopWaiting();
   stream_.setMostBytes(limits_.most_trusted_bytes);
   stream_.setMostUnsent(limits_.most_trusted_bytes);

@@ -63,7 +63,6 @@ class ServedConnection final : public ServedCall {
   void finish(Status status) override;
   std::string peerAddress() const override { return address_; }
   const Peer& peer() const override { return peer_; }
-  bool isResumed() const override { return cipher_ != nullptr && cipher_->resumed(); }
   void trust() override;
 
  private:

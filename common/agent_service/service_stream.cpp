@@ -23,7 +23,7 @@ void ServiceStream::dialled(os::Dialled outcome) {
   MessageStream& stream = stream_.emplace(
       loop_, std::move(outcome.socket), sys::Fd(),
       MessageStream::Events{.message = events_.message, .ended = [this](Status how) { end(std::move(how)); }},
-      address_.tls ? address_.tls->connectedTo(address_.host, address_.port) : nullptr);
+      address_.tls ? address_.tls->connectedTo(address_.host) : nullptr);
   stream.setMostBytes(kMaxMessageBytes);
   for (const std::string& message : std::exchange(waiting_, {})) stream.send(message);
   if (closed_) stream.end({});

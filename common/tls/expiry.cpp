@@ -12,8 +12,7 @@ namespace {
 std::optional<std::time_t> firstEnd(const std::vector<openssl::Certificate>& certificates) {
   const openssl::Chain all(sk_X509_new_null());
   for (const openssl::Certificate& each : certificates) sk_X509_push(all.get(), each.get());
-  const std::optional<openssl::Validity> validity = openssl::validityOf(all.get());
-  return validity ? std::optional(validity->until) : std::nullopt;
+  return openssl::firstEndOf(all.get());
 }
 
 }  // namespace

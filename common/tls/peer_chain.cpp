@@ -25,12 +25,12 @@ Result<std::time_t> goodUntil(const std::string& chain_pem, const std::string& a
   X509_STORE_CTX_set_flags(context.get(), X509_V_FLAG_NO_CHECK_TIME);
   const bool is_signed = X509_verify_cert(context.get()) == 1;
   ERR_clear_error();
-  const std::optional<Validity> validity =
-      is_signed ? validityOf(X509_STORE_CTX_get0_chain(context.get())) : std::nullopt;
-  if (!validity)
+  const std::optional<std::time_t> end =
+      is_signed ? firstEndOf(X509_STORE_CTX_get0_chain(context.get())) : std::nullopt;
+  if (!end)
     return Status(Code::kPermissionDenied,
                   "no authority of today has signed the certificate of this connection");
-  return validity->until;
+  return *end;
 }
 
 }  // namespace pop::tls

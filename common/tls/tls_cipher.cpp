@@ -37,11 +37,7 @@ TlsCipher::TlsCipher(std::unique_ptr<Session> session) : session_(std::move(sess
   SSL_set_msg_callback_arg(session_->connection.get(), session_.get());
 }
 
-// Messages inside the stream say how a connection ends. OpenSSL would otherwise mark a session as not
-// resumable if its connection ends without close_notify.
-TlsCipher::~TlsCipher() {
-  SSL_set_shutdown(session_->connection.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
-}
+TlsCipher::~TlsCipher() = default;
 
 Status TlsCipher::receive(std::string_view arrived, std::string& plain, std::string& wire) {
   POP_CHECK(arrived.size() <= INT_MAX);
@@ -58,7 +54,6 @@ Status TlsCipher::shakeHands(std::string& wire) {
   const int outcome = SSL_do_handshake(session_->connection.get());
   Status status = outcome == 1 ? checkProtocol() : failure(outcome);
   established_ = outcome == 1 && status.ok();
-  if (!status.ok() && session_->kept) session_->kept->forget(session_->service);
   takeOutgoing(wire);
   if (established_) encrypt(std::exchange(waiting_, {}), wire);
   return status;
@@ -128,16 +123,6 @@ Status TlsCipher::failure(int outcome) const {
 Result<Client> TlsCipher::client() const {
   X509* const certificate = SSL_get0_peer_certificate(session_->connection.get());
   return clientOf(established_ ? certificate : nullptr);
-}
-
-bool TlsCipher::resumed() const {
-  return SSL_session_reused(session_->connection.get()) == 1;
-}
-
-void TlsCipher::offerSession() {
-  if (!established_ || resumed()) return;
-  SSL_new_session_ticket(session_->connection.get());  // fails with TLS 1.2, which has none
-  ERR_clear_error();
 }
 
 }  // namespace pop::tls

@@ -32,13 +32,6 @@ class TlsCipher final : public StreamCipher {
   /// On a server, once established: whose the client's certificate is. Error: it is a host's.
   Result<Client> client() const;
 
-  /// Once established: true if this connection resumes an earlier session. The peer was authenticated then.
-  bool resumed() const;
-
-  /// On a server, once established: lets the client resume this session, by a message with the next data.
-  /// Does nothing on a resumed connection: using a session does not extend it.
-  void offerSession();
-
  private:
   Status shakeHands(std::string& wire);
   Status checkProtocol() const;

@@ -8,8 +8,6 @@
 
 #include "common/base/check.h"
 #include "common/tls/peer_user.h"
-#include "common/tls/resumption.h"
-#include "common/tls/served_sessions.h"
 #include "common/tls/tls_objects.h"
 #include "common/tls/tls_session.h"
 
@@ -74,9 +72,10 @@ bool present(SSL_CTX* context, const TlsObjects& own) {
                      [&](const auto& each) { return SSL_CTX_add1_chain_cert(context, each.get()) == 1; });
 }
 
-// No automatic tickets: TlsCipher::offerSession() sends them.
+// No tickets and no sessions: every handshake is a full one (docs/adr/0076).
 bool setUp(SSL_CTX* context, TlsRole role) {
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   // Otherwise OpenSSL would verify our own certificate for each connection, in search of others to send with
   // it, and would keep buffers of 33 KiB a connection for a future record.
   SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN | SSL_MODE_RELEASE_BUFFERS);
@@ -106,19 +105,13 @@ void expectHost(SSL* connection, const std::string& host) {
 }  // namespace
 
 struct TlsContext::Impl {
-  Impl(Context made, TlsResumption resumption)
-      : sessions(std::move(resumption.now)), kept(std::move(resumption.kept)), context(std::move(made)) {}
-
-  ServedSessions sessions;  ///< of a server
-  std::shared_ptr<SessionCache> kept;
   Context context;
 };
 
 namespace {
 
-std::unique_ptr<TlsCipher::Session> newSession(SSL_CTX* context, std::shared_ptr<const void> owner) {
+std::unique_ptr<TlsCipher::Session> newSession(SSL_CTX* context) {
   auto made = std::make_unique<TlsCipher::Session>();
-  made->context = std::move(owner);
   made->connection.reset(SSL_new(context));
   made->arrived = BIO_new(BIO_s_mem());
   made->outgoing = BIO_new(BIO_s_mem());
@@ -129,39 +122,30 @@ std::unique_ptr<TlsCipher::Session> newSession(SSL_CTX* context, std::shared_ptr
 
 }  // namespace
 
-TlsContext::TlsContext(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+TlsContext::TlsContext(std::unique_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
 TlsContext::~TlsContext() = default;
 
-Result<std::shared_ptr<const TlsContext>> TlsContext::make(const TlsFiles& files, TlsRole role,
-                                                           TlsResumption resumption) {
+Result<std::shared_ptr<const TlsContext>> TlsContext::make(const TlsFiles& files, TlsRole role) {
   Context context(SSL_CTX_new(role == TlsRole::kServer ? TLS_server_method() : TLS_client_method()));
   if (!context || !setUp(context.get(), role)) return failed("setting up TLS");
   if (!trust(SSL_CTX_get_cert_store(context.get()), files.objects->authorities))
     return failed("reading the authority's certificate");
   if (!present(context.get(), *files.objects)) return failed("reading our certificate and its key");
-  const auto impl = std::make_shared<Impl>(std::move(context), std::move(resumption));
-  if (role == TlsRole::kServer)
-    impl->sessions.serve(impl->context.get());
-  else
-    keepNewSessions(impl->context.get());
-  return std::shared_ptr<const TlsContext>(new TlsContext(impl));
+  return std::shared_ptr<const TlsContext>(new TlsContext(std::make_unique<Impl>(std::move(context))));
 }
 
 std::unique_ptr<TlsCipher> TlsContext::accepted() const {
-  std::unique_ptr<TlsCipher::Session> session = newSession(impl_->context.get(), impl_);
+  std::unique_ptr<TlsCipher::Session> session = newSession(impl_->context.get());
   session->is_server = true;
   SSL_set_accept_state(session->connection.get());
   return std::make_unique<TlsCipher>(std::move(session));
 }
 
-std::unique_ptr<TlsCipher> TlsContext::connectedTo(const std::string& host, int port) const {
-  std::unique_ptr<TlsCipher::Session> session = newSession(impl_->context.get(), impl_);
-  session->service = host + ':' + std::to_string(port);
-  session->kept = impl_->kept;
+std::unique_ptr<TlsCipher> TlsContext::connectedTo(const std::string& host) const {
+  std::unique_ptr<TlsCipher::Session> session = newSession(impl_->context.get());
   SSL_set_connect_state(session->connection.get());
   expectHost(session->connection.get(), host);
-  resume(*session);
   return std::make_unique<TlsCipher>(std::move(session));
 }
 

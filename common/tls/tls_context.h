@@ -3,25 +3,14 @@
 // authorities. Made once, since reading keys and certificates would be most of the cost of a connection.
 #pragma once
 
-#include <ctime>
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "common/base/status.h"
-#include "common/tls/session_cache.h"
 #include "common/tls/tls_cipher.h"
 #include "common/tls/tls_files.h"
 
 namespace pop::tls {
-
-/// How sessions are resumed, which saves both sides most of a handshake (docs/adr/0025).
-struct TlsResumption {
-  /// For a client: its stored and new sessions. Null: every handshake is a full one.
-  std::shared_ptr<SessionCache> kept;
-  /// For a server: the clock for the end of sessions; another one in tests.
-  std::function<std::time_t()> now = [] { return std::time(nullptr); };
-};
 
 /// TLS 1.3, or 1.2 with an ephemeral key exchange and AEAD. Each side must show a certificate of the same
 /// authority: a server one of a client, a client one of a server. Both must speak the protocol
@@ -29,8 +18,7 @@ struct TlsResumption {
 class TlsContext {
  public:
   /// `role`: kServer or kClient.
-  static Result<std::shared_ptr<const TlsContext>> make(const TlsFiles& files, TlsRole role,
-                                                        TlsResumption resumption = {});
+  static Result<std::shared_ptr<const TlsContext>> make(const TlsFiles& files, TlsRole role);
   ~TlsContext();
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
@@ -38,14 +26,13 @@ class TlsContext {
   /// For a connection from a client.
   std::unique_ptr<TlsCipher> accepted() const;
 
-  /// For a connection to `host`, a name or a numeric address, which must be in its certificate. `port` keeps
-  /// its sessions apart from those of other services there.
-  std::unique_ptr<TlsCipher> connectedTo(const std::string& host, int port) const;
+  /// For a connection to `host`, a name or a numeric address, which must be in its certificate.
+  std::unique_ptr<TlsCipher> connectedTo(const std::string& host) const;
 
  private:
   struct Impl;
-  explicit TlsContext(std::shared_ptr<const Impl> impl);
-  std::shared_ptr<const Impl> impl_;  ///< connections share it
+  explicit TlsContext(std::unique_ptr<const Impl> impl);
+  const std::unique_ptr<const Impl> impl_;
 };
 
 }  // namespace pop::tls

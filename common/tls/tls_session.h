@@ -5,11 +5,9 @@
 #include <openssl/ssl.h>
 
 #include <memory>
-#include <string>
 #include <string_view>
 
 #include "common/tls/openssl_handles.h"
-#include "common/tls/session_cache.h"
 #include "common/tls/tls_cipher.h"
 
 namespace pop::tls {
@@ -20,18 +18,14 @@ inline constexpr std::string_view kProtocolName = "popdist-agent/1";
 namespace openssl {
 using Context = std::unique_ptr<SSL_CTX, Freer<SSL_CTX_free>>;
 using Connection = std::unique_ptr<SSL, Freer<SSL_free>>;
-using TlsSession = std::unique_ptr<SSL_SESSION, Freer<SSL_SESSION_free>>;
 }  // namespace openssl
 
 struct TlsCipher::Session {
-  std::shared_ptr<const void> context;  ///< what the connection's callbacks need
   openssl::Connection connection;
   BIO* arrived = nullptr;   ///< the connection's
   BIO* outgoing = nullptr;  ///< the connection's
   bool is_server = false;
-  int key_updates = 0;                 ///< of the other side
-  std::string service;                 ///< of a client: "host:port"
-  std::shared_ptr<SessionCache> kept;  ///< of a client; none: no session is resumed
+  int key_updates = 0;  ///< of the other side
 };
 
 }  // namespace pop::tls

@@ -2,7 +2,6 @@
 #include "common/tls/validity.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace pop::tls::openssl {
 namespace {
@@ -15,16 +14,14 @@ std::optional<std::time_t> secondsOf(const ASN1_TIME* date) {
 
 }  // namespace
 
-std::optional<Validity> validityOf(const STACK_OF(X509) * chain) {
-  Validity all{std::numeric_limits<std::time_t>::min(), std::numeric_limits<std::time_t>::max()};
+std::optional<std::time_t> firstEndOf(const STACK_OF(X509) * chain) {
+  std::optional<std::time_t> first;
   for (int i = 0; i < sk_X509_num(chain); ++i) {
-    const X509* const certificate = sk_X509_value(chain, i);
-    const std::optional<std::time_t> from = secondsOf(X509_get0_notBefore(certificate));
-    const std::optional<std::time_t> until = secondsOf(X509_get0_notAfter(certificate));
-    if (!from || !until) return std::nullopt;
-    all = {std::max(all.from, *from), std::min(all.until, *until)};
+    const std::optional<std::time_t> end = secondsOf(X509_get0_notAfter(sk_X509_value(chain, i)));
+    if (!end) return std::nullopt;
+    first = std::min(first.value_or(*end), *end);
   }
-  return sk_X509_num(chain) > 0 ? std::optional(all) : std::nullopt;
+  return first;
 }
 
 }  // namespace pop::tls::openssl

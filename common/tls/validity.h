@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dates between which certificates are valid. Included by this folder only.
+// The date until which certificates are valid. Included by this folder only.
 #pragma once
 
 #include <openssl/x509.h>
@@ -9,15 +9,7 @@
 
 namespace pop::tls::openssl {
 
-struct Validity {
-  std::time_t from = 0;
-  std::time_t until = 0;
-
-  bool holds(std::time_t now) const { return from <= now && now < until; }
-};
-
-/// The time in which all certificates of `chain` are valid. None: the chain is empty, or has a malformed
-/// date.
-std::optional<Validity> validityOf(const STACK_OF(X509) * chain);
+/// When the first certificate of `chain` expires. None: the chain is empty, or has a malformed date.
+std::optional<std::time_t> firstEndOf(const STACK_OF(X509) * chain);
 
 }  // namespace pop::tls::openssl

@@ -24,8 +24,6 @@ class ServedCall : public RunCall {
  public:
   virtual std::string peerAddress() const = 0;  ///< numeric
   virtual const Peer& peer() const = 0;
-  /// True if the call's TLS session was resumed from an earlier call.
-  virtual bool isResumed() const = 0;
 
   /// The same as send(), for a message that is already encoded.
   virtual void relay(std::string_view report) = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller/hosts/service_part.h"
 
-#include <ctime>
 #include <list>
 #include <memory>
 #include <numeric>
@@ -62,11 +61,6 @@ ServiceLine lineTo(os::EpollLoop& loop, const wire::ServiceAddress& address) {
               }};
 }
 
-std::shared_ptr<tls::SessionCache> sessionsOf(const tls::TlsFiles& files, bool in_a_file) {
-  return std::make_shared<tls::SessionCache>(in_a_file ? tls::keptSessionsPath() : "", files,
-                                             [] { return std::time(nullptr); });
-}
-
 }  // namespace
 
 Result<ServicePart> servicePart(const ServiceSettings& settings, std::size_t num_hosts) {
@@ -77,8 +71,7 @@ Result<ServicePart> servicePart(const ServiceSettings& settings, std::size_t num
       POP_ASSIGN_OR_RETURN(files, tls::loadUserTls("--agent-tls", settings.tls));
     }
     for (const std::string& warning : files.warnings) log::warning(warning);
-    POP_ASSIGN_OR_RETURN(tls, tls::TlsContext::make(files, tls::TlsRole::kClient,
-                                                    {.kept = sessionsOf(files, settings.keeps_sessions)}));
+    POP_ASSIGN_OR_RETURN(tls, tls::TlsContext::make(files, tls::TlsRole::kClient));
   }
   ServicePart service;
   service.hosts.resize(num_hosts);

@@ -17,7 +17,6 @@ struct ServiceSettings {
   int port = 0;                            ///< port of the agent service on every host
   std::string tls;                         ///< directory with ca.pem and the user's pair; empty: without TLS
   std::optional<tls::TlsFiles> tls_files;  ///< instead of that directory
-  bool keeps_sessions = true;              ///< of TLS, in a file of the user, for other jobs
   std::chrono::milliseconds connect_timeout{10000};
 };
 

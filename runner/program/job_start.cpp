@@ -87,7 +87,7 @@ class JobStart {
   }
 
   Result<MakeController> hostsController(std::size_t num_hosts) {
-    ServiceSettings service{.port = order_.agent_port(), .keeps_sessions = false};
+    ServiceSettings service{.port = order_.agent_port()};
     if (order_.has_credentials()) {
       const v1::JobCredentials& credentials = order_.credentials();
       service.tls_files =

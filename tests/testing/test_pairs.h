@@ -6,7 +6,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/tls/certificates.h"
@@ -30,9 +29,8 @@ struct TestPairs {
     return tls::tlsFilesOf(authority.certificate_pem, pair.certificate_pem, pair.key_pem);
   }
 
-  std::shared_ptr<const tls::TlsContext> contextOf(const tls::KeyPair& pair, tls::TlsRole role,
-                                                   tls::TlsResumption resumption = {}) const {
-    return tls::TlsContext::make(filesOf(pair), role, std::move(resumption)).value();
+  std::shared_ptr<const tls::TlsContext> contextOf(const tls::KeyPair& pair, tls::TlsRole role) const {
+    return tls::TlsContext::make(filesOf(pair), role).value();
   }
 };
 

@@ -15,8 +15,8 @@ struct TlsConversation {
   TlsSide server;
 
   TlsConversation(const tls::TlsContext& connecting, const tls::TlsContext& accepting,
-                  const std::string& host = "h0", int port = 1)
-      : client{connecting.connectedTo(host, port), {}, {}, {}}, server{accepting.accepted(), {}, {}, {}} {}
+                  const std::string& host = "h0")
+      : client{connecting.connectedTo(host), {}, {}, {}}, server{accepting.accepted(), {}, {}, {}} {}
 
   /// Each says its part, and bytes are carried to and fro until there are none.
   void speak() {
@@ -30,13 +30,6 @@ struct TlsConversation {
       server.take(std::exchange(client.outgoing, {}));
       client.take(std::exchange(server.outgoing, {}));
     }
-  }
-
-  /// The server trusts the client's user, and says so.
-  void trust() {
-    server.cipher->offerSession();
-    server.cipher->send(".", server.outgoing);
-    carry();
   }
 };
 

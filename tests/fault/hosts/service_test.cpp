@@ -205,7 +205,7 @@ TEST_F(ServiceFaults, TheLauncherIsCutOff) {
       .options = {"-n", "2", "--agent-port", std::to_string(kServicePort), "--agent-tls", "/tmp/alice",
                   "--host", hosts.address(1) + ',' + hosts.address(2), "--host-silence", kShortSilence},
       .child = {"wait"},
-      .environment = {{"TMPDIR", "/tmp"}, {"XDG_CACHE_HOME", "/tmp/cache"}},
+      .environment = {{"TMPDIR", "/tmp"}},
       .program = poprunOn(0)};
   PoprunProcess poprun(job);
   ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();

@@ -87,6 +87,12 @@ TEST_F(JobByService, RunsWhereTheCallerOfTheServiceIgnoresSigchld) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 }
 
+TEST_F(JobByService, LeavesNothingInItsUsersCache) {
+  serveAll();
+  for (int job = 0; job < 2; ++job) EXPECT_EQ(run(jobOf("alice", {"-n", "2", "true"})).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(cache()));
+}
+
 // Its libraries take longer to load than all else.
 TEST_F(JobByService, LoadsNoSsh) {
   serveAll();

@@ -46,7 +46,7 @@ class ServiceTest : public HostsTest {
     return files.value();
   }
 
-  /// Where the users' jobs keep what they may resume.
+  /// The cache directory of the users' jobs.
   std::string cache() const { return directory_.path() + "/cache"; }
 
   void makeCertificates(const std::string& directory) const {

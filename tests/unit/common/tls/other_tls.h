@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
 
-#include <ctime>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,8 +16,6 @@
 #include "tests/testing/tls_side.h"
 
 namespace pop::testing {
-
-inline constexpr std::time_t kDay = 24L * 3600;
 
 /// As offered: a length before the name.
 inline std::string offeredProtocol() {
@@ -50,6 +48,14 @@ class RawTls {
     return answered;
   }
 
+  /// Takes what comes after the handshake, sessions among it.
+  void read(const std::string& bytes) const {
+    BIO_write(arrived_, bytes.data(), static_cast<int>(bytes.size()));
+    char plain[64];
+    while (SSL_read(connection(), plain, sizeof plain) > 0) {
+    }
+  }
+
  private:
   tls::openssl::Connection connection_;
   BIO* arrived_;   ///< the connection's
@@ -80,17 +86,32 @@ class RestlessClient {
   std::optional<RawTls> client_;
 };
 
-/// Speaks TLS 1.2.
-class OlderClient {
+/// Comes back with the session of its last connection, as clients of earlier versions do, by the version of
+/// TLS `most` at most.
+class ReturningClient {
  public:
-  explicit OlderClient(const tls::TlsObjects& own) : context_(contextWith(TLS_client_method(), own)) {
-    SSL_CTX_set_max_proto_version(context_.get(), TLS1_2_VERSION);
+  ReturningClient(const tls::TlsObjects& own, int most) : context_(contextWith(TLS_client_method(), own)) {
+    SSL_CTX_set_max_proto_version(context_.get(), most);
     const std::string protocol = offeredProtocol();
     SSL_CTX_set_alpn_protos(context_.get(), reinterpret_cast<const unsigned char*>(protocol.data()),
                             static_cast<unsigned int>(protocol.size()));
   }
 
-  /// Connects, is trusted, and leaves; whether it came back to its last session.
+  /// Connects to a service of OpenSSL's defaults, which gives sessions to whoever comes.
+  void visit(const tls::TlsObjects& service) {
+    const tls::openssl::Context context = contextWith(TLS_server_method(), service);
+    const RawTls server(context.get());
+    const RawTls client(context_.get());
+    std::string from_server;
+    for (int flight = 0; flight < 4; ++flight) {
+      from_server = server.answerTo(client.answerTo(from_server));
+    }
+    client.read(from_server);
+    leave(client);
+    EXPECT_EQ(SSL_SESSION_is_resumable(last_.get()), 1);
+  }
+
+  /// Connects to a service of ours and leaves. Returns whether it came back to its last session.
   bool comesBackTo(const tls::TlsContext& service) {
     const RawTls client(context_.get());
     if (last_) SSL_set_session(client.connection(), last_.get());
@@ -98,76 +119,26 @@ class OlderClient {
     for (int flight = 0; flight < 4; ++flight)
       server.take(client.answerTo(std::exchange(server.outgoing, {})));
     EXPECT_TRUE(server.cipher->established()) << server.status.message();
-    server.cipher->offerSession();
-    last_.reset(SSL_get1_session(client.connection()));
-    SSL_set_shutdown(client.connection(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+    EXPECT_EQ(server.cipher->client().value().user, "alice");
+    server.cipher->send("welcome", server.outgoing);
+    client.read(std::exchange(server.outgoing, {}));
+    leave(client);
     return SSL_session_reused(client.connection()) == 1;
   }
 
- private:
-  tls::openssl::Context context_;
-  tls::openssl::TlsSession last_;
-};
-
-/// A service at h0:1 of which only the context differs from one of ours.
-class OtherService {
- public:
-  explicit OtherService(tls::openssl::Context context) : context_(std::move(context)) {
-    SSL_CTX_set_alpn_select_cb(
-        context_.get(),
-        [](SSL*, const unsigned char** chosen, unsigned char* bytes, const unsigned char* offered, unsigned,
-           void*) {
-          *chosen = offered + 1;
-          *bytes = offered[0];
-          return SSL_TLSEXT_ERR_OK;
-        },
-        nullptr);
-  }
-
-  /// A client connects; whether it believes that this is its service.
-  bool isBelievedBy(const tls::TlsContext& connecting) const {
-    const RawTls server(context_.get());
-    TlsSide client{connecting.connectedTo("h0", 1), {}, {}, {}};
-    client.cipher->send("hello", client.outgoing);
-    for (int flight = 0; flight < 2; ++flight)
-      client.take(server.answerTo(std::exchange(client.outgoing, {})));
-    return client.cipher->established();
-  }
-
- protected:
-  tls::openssl::Context context_;
-};
-
-/// Offers sessions for a week, the most that there is, to whoever comes.
-class LavishService : public OtherService {
- public:
-  explicit LavishService(const tls::TlsObjects& own) : OtherService(contextWith(TLS_server_method(), own)) {
-    SSL_CTX_set_timeout(context_.get(), 7 * kDay);
-  }
-};
-
-/// Has the session of a client with another service, and no certificate at all.
-class FalseService : public OtherService {
- public:
-  explicit FalseService(tls::openssl::TlsSession stolen)
-      : OtherService(tls::openssl::Context(SSL_CTX_new(TLS_server_method()))), stolen_(std::move(stolen)) {
-    SSL_CTX_set_app_data(context_.get(), stolen_.get());
-    // Finds none. Who has neither one nor a certificate is not let speak TLS 1.3 by OpenSSL.
-    SSL_CTX_set_psk_find_session_callback(context_.get(),
-                                          [](SSL*, const unsigned char*, std::size_t, SSL_SESSION** found) {
-                                            *found = nullptr;
-                                            return 1;
-                                          });
-    SSL_CTX_set_options(context_.get(), SSL_OP_NO_TICKET);
-    SSL_CTX_set_session_cache_mode(context_.get(), SSL_SESS_CACHE_SERVER | SSL_SESS_CACHE_NO_INTERNAL);
-    SSL_CTX_sess_set_get_cb(context_.get(), [](SSL* connection, const unsigned char*, int, int* is_shared) {
-      *is_shared = 1;
-      return static_cast<SSL_SESSION*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(connection)));
-    });
-  }
+  /// Whether it has been given something with which it could come back.
+  bool hasSession() const { return SSL_SESSION_is_resumable(last_.get()) == 1; }
 
  private:
-  tls::openssl::TlsSession stolen_;
+  using Session = std::unique_ptr<SSL_SESSION, tls::openssl::Freer<SSL_SESSION_free>>;
+
+  void leave(const RawTls& client) {
+    last_.reset(SSL_get1_session(client.connection()));
+    SSL_set_shutdown(client.connection(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+  }
+
+  tls::openssl::Context context_;
+  Session last_;
 };
 
 }  // namespace pop::testing

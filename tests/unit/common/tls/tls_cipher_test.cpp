@@ -102,7 +102,7 @@ TEST(TlsErrors, AreThoseOfTlsOnly) {
 
 TEST(TlsCipher, TellsBytesThatAreNoTls) {
   const TestPairs pairs;
-  Side client{pairs.client()->connectedTo("h0", 1), {}, {}, {}};
+  Side client{pairs.client()->connectedTo("h0"), {}, {}, {}};
   client.cipher->send("hello", client.outgoing);
   client.take("SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n");
   EXPECT_THAT(client.status.message(), HasSubstr("it does not use TLS on that port"));
@@ -122,6 +122,22 @@ TEST(TlsCipher, SendsShortMessagesInNoTimeAfterALongOne) {
   const std::clock_t once = timeOf(std::string(32 << 20, 'x'), 1);
   both.client.outgoing.clear();
   EXPECT_LT(timeOf("short", 1000), once);
+}
+
+// Clients of earlier versions have kept sessions, and other programs ask for them.
+TEST(TlsCipher, MakesAFullHandshakeEachTime) {
+  const TestPairs pairs;
+  const auto server = pairs.server();
+  const tls::TlsFiles host = pairs.filesOf(makeHostCertificate(pairs.authority, {"h0"}, 10).value());
+  const tls::TlsFiles alice = pairs.filesOf(makeUserCertificate(pairs.authority, "alice", 10).value());
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    testing::ReturningClient client(*alice.objects, version);
+    client.visit(*host.objects);
+    EXPECT_TRUE(client.hasSession());
+    EXPECT_FALSE(client.comesBackTo(*server)) << version;
+    EXPECT_FALSE(client.hasSession()) << version;
+    EXPECT_FALSE(client.comesBackTo(*server)) << version;
+  }
 }
 
 // New keys cost a few bytes to ask for, and as many of an answer, and much more to make.
