@@ -10,7 +10,6 @@
 
 #include "agent/job/examination.h"
 #include "agent/job/host_address.h"
-#include "agent/job/warm_up.h"
 #include "common/contract/exit_code.h"
 #include "common/contract/version.h"
 #include "common/sys/host_name.h"
@@ -133,7 +132,6 @@ int runStdioAgent(Timeout timeout) {
     static_cast<void>(keeper::endKeeper(std::move(*keeper)));
     return contract::kExitLauncherFailed;
   }
-  if (timeout == Timeout::kForEver) warmUp(keeper->link.get());
   os::EpollLoop loop;
   wire::StreamRunCall call(loop, std::move(stdio->in), std::move(stdio->out));
   JobAgent job(loop, call, std::move(*keeper));

@@ -38,14 +38,10 @@ std::string encoded(const Frame& frame) {
 
 }  // namespace
 
-std::string environmentMessage(const std::vector<contract::Variable>& environment) {
+void KeeperLink::changeEnvironment(const std::vector<contract::Variable>& environment) {
   Frame frame{static_cast<std::uint8_t>(Message::kEnvironment), {}};
   for (const auto& [name, value] : environment) frame.fields.push_back(name + '=' + value);
-  return encoded(frame);
-}
-
-void KeeperLink::changeEnvironment(const std::vector<contract::Variable>& environment) {
-  ahead_ += environmentMessage(environment);
+  ahead_ += encoded(frame);
   environment_ = environment;
 }
 

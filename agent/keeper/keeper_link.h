@@ -13,9 +13,6 @@
 
 namespace pop::agent {
 
-/// Environment of the processes that the keeper starts from now on.
-std::string environmentMessage(const std::vector<contract::Variable>& environment);
-
 class KeeperLink {
  public:
   struct Events {

@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "agent/job/warm_up.h"
 #include "common/contract/version.h"
 #include "common/os/epoll_loop.h"
 #include "common/sys/unix_socket.h"
@@ -93,13 +92,6 @@ TEST(JobAgent, SaysWhatItCannotPrepareAlthoughItsLauncherHasEndedTheStream) {
   EXPECT_NE(ended.code(), Code::kOk);
   EXPECT_NE(ended.code(), Code::kUnavailable) << "the first reason is the one that counts";
   EXPECT_THAT(ended.message(), HasSubstr("/proc/no_directory"));
-}
-
-TEST(WarmUp, LeavesTheKeeperAsItWas) {
-  Result<keeper::Keeper> keeper = keeper::forkKeeper();
-  ASSERT_TRUE(keeper.ok());
-  warmUp(keeper->link.get());
-  EXPECT_TRUE(keeper::endKeeper(std::move(*keeper)).ok());
 }
 
 }  // namespace
