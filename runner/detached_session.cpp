@@ -7,7 +7,7 @@
 
 #include "common/log/log.h"
 #include "runner/control/control_server.h"
-#include "runner/control/control_wire.h"
+#include "runner/control/runner_socket.h"
 #include "runner/job_recorder.h"
 #include "runner/store/job_directory.h"
 

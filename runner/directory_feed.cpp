@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "common/contract/exit_code.h"
+#include "runner/control/control_client.h"
+#include "runner/control/runner_socket.h"
 #include "runner/store/job_directory.h"
 
 namespace pop::runner {
@@ -28,10 +30,10 @@ void DirectoryFeed::connect() {
     if (lives_) loop_.postAfter(kUntilNextConnect, again);
     return;
   }
-  runner_.emplace(loop_, std::move(*socket),
-                  ControlClient::Events{.more = [this] { events_.more(); },
-                                        .done = [this] { events_.answered(); },
-                                        .gone = [this, again] { loop_.post(again); }});
+  runner_ = speakWithRunner(loop_, std::move(*socket),
+                            {.more = [this] { events_.more(); },
+                             .done = [this] { events_.answered(); },
+                             .gone = [this, again] { loop_.post(again); }});
 }
 
 std::optional<FeedEnd> DirectoryFeed::ended() {
@@ -43,8 +45,14 @@ std::optional<FeedEnd> DirectoryFeed::ended() {
                  .exit_code = contract::kExitLauncherFailed};
 }
 
-void DirectoryFeed::send(ControlMessage message, int signal) {
-  if (runner_) runner_->send(message, signal);
+void DirectoryFeed::stop(int signal) {
+  if (runner_) runner_->send(stopOrder(signal));
+}
+
+void DirectoryFeed::signal(int signal) {
+  ::popdist::v1::RunnerOrder order;
+  order.set_signal(signal);
+  if (runner_) runner_->send(order);
 }
 
 }  // namespace pop::runner

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/os/epoll_loop.h"
-#include "runner/control/control_client.h"
+#include "common/wire/message_stream.h"
 #include "runner/record_feed.h"
 #include "runner/store/record_store.h"
 
@@ -28,20 +28,19 @@ class DirectoryFeed final : public RecordFeed {
   Status open(Events events) override;
   Result<std::optional<Record>> next() override { return reader_->next(); }
   std::optional<FeedEnd> ended() override;
-  bool reachesRunner() const override { return runner_.has_value(); }
-  void stop(int signal) override { send(ControlMessage::kStop, signal); }
-  void signal(int signal) override { send(ControlMessage::kSignal, signal); }
+  bool reachesRunner() const override { return runner_ != nullptr; }
+  void stop(int signal) override;
+  void signal(int signal) override;
 
  private:
   void connect();
-  void send(ControlMessage message, int signal);
 
   os::EpollLoop& loop_;
   const Job job_;
   Events events_;
   std::optional<RecordReader> reader_;
-  std::optional<ControlClient> runner_;  ///< none: there is no connection
-  bool lives_ = false;                   ///< the runner, as of the last look
+  std::unique_ptr<wire::MessageStream> runner_;  ///< null: there is no connection
+  bool lives_ = false;                           ///< the runner, as of the last look
 };
 
 }  // namespace pop::runner

@@ -151,8 +151,7 @@ int showJob(const runner::JobEntry& job, const Options& options, AttachSettings 
 }
 
 Status cancelJob(const runner::JobEntry& job) {
-  const Status asked = runner::askRunner(job.path, runner::ControlMessage::kStop, SIGTERM,
-                                         [&job] { return runner::hasRunner(job.path); });
+  const Status asked = runner::stopJob(job.path, SIGTERM, [&job] { return runner::hasRunner(job.path); });
   if (asked.code() != Code::kUnavailable) return asked;
   return failedPrecondition("job " + std::to_string(job.id) + " has ended already");
 }

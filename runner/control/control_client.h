@@ -4,12 +4,13 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 
-#include "common/contract/frame.h"
 #include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
-#include "runner/control/control_wire.h"
+#include "common/wire/message_stream.h"
+#include "proto/popdist/v1/host.pb.h"
 
 namespace pop::runner {
 
@@ -18,35 +19,21 @@ inline constexpr const char* kNoAnswer = "the job's runner has not answered in 1
 /// A runner may not listen yet, or may have closed the connection for another client.
 inline constexpr std::chrono::milliseconds kUntilNextConnect{200};
 
-class ControlClient {
- public:
-  struct Events {
-    std::function<void()> more;  ///< there are new records
-    std::function<void()> done;  ///< what was asked for has been passed on; in the order of asking
-    std::function<void()> gone;  ///< the connection is closed, as when the runner ends: the last event
-  };
-
-  /// `socket` is one of connectToRunner().
-  ControlClient(os::EpollLoop& loop, sys::Fd socket, Events events);
-  ~ControlClient();
-  ControlClient(const ControlClient&) = delete;
-  ControlClient& operator=(const ControlClient&) = delete;
-
-  /// kStop or kSignal.
-  void send(ControlMessage message, int signal);
-
- private:
-  void receive();
-
-  os::EpollLoop& loop_;
-  const sys::Fd socket_;
-  const Events events_;
-  contract::FrameReader reader_{kMaxControlBytes};
+struct RunnerEvents {
+  std::function<void()> more;  ///< there are new records
+  std::function<void()> done;  ///< what was asked for has been passed on; in the order of asking
+  std::function<void()> gone;  ///< the connection is closed, as when the runner ends: the last event
 };
 
-/// Asks the runner of the job in `directory` once, and waits until that has been passed on. kUnavailable: the
-/// runner is gone; kDeadlineExceeded: it has not answered in 10 s.
-Status askRunner(const std::string& directory, ControlMessage message, int signal,
-                 const std::function<bool()>& lives);
+/// Speaks with the runner over `socket`, one of connectToRunner(). Events come on the loop's thread; none of
+/// them may destroy the stream.
+std::unique_ptr<wire::MessageStream> speakWithRunner(os::EpollLoop& loop, sys::Fd socket,
+                                                     RunnerEvents events);
+
+::popdist::v1::RunnerOrder stopOrder(int signal);
+
+/// Asks the runner of the job in `directory` once to stop it, and waits until that has been passed on.
+/// kUnavailable: the runner is gone; kDeadlineExceeded: it has not answered in 10 s.
+Status stopJob(const std::string& directory, int signal, const std::function<bool()>& lives);
 
 }  // namespace pop::runner

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
-#include "common/contract/frame.h"
 #include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
+#include "common/wire/message_stream.h"
+#include "proto/popdist/v1/host.pb.h"
 #include "runner/control/door.h"
 
 namespace pop::runner {
@@ -29,21 +31,17 @@ class ControlServer final : public Door {
   void ended(std::function<void()> leave) override { leave(); }
 
  private:
-  struct Client {
-    sys::Fd socket;
-    contract::FrameReader reader;
-  };
-
   void accept();
-  void receive(int fd);
-  bool handle(int fd, const contract::Frame& frame);
-  void close(int fd);
+  void take(std::uint64_t client, const std::string& message);
+  bool passOn(const ::popdist::v1::RunnerOrder& order) const;
+  void closeSoon(std::uint64_t client);
 
   os::EpollLoop& loop_;
   const sys::Fd listener_;
   const DoorEvents events_;
   const std::function<void()> begun_;
-  std::map<int, Client> clients_;
+  std::map<std::uint64_t, std::unique_ptr<wire::MessageStream>> clients_;  ///< by their order
+  std::uint64_t num_clients_ = 0;                                          ///< that have come
   bool tells_ = false;
 };
 

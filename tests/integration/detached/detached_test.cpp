@@ -20,7 +20,7 @@
 #include "common/os/helper_run.h"
 #include "common/sys/fd.h"
 #include "common/wire/job_codec.h"
-#include "runner/control/control_wire.h"
+#include "runner/control/runner_socket.h"
 #include "runner/store/job_directory.h"
 #include "runner/store/record_store.h"
 #include "tests/testing/temp_dir.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runner/control/control_wire.h"
+#include "runner/control/runner_socket.h"
 
 #include <fcntl.h>
 
