@@ -7,6 +7,7 @@
 #include <string>
 
 #include "agent/core/ports.h"
+#include "agent/keeper/keeper_wire.h"
 #include "common/contract/exit_code.h"
 #include "common/contract/frame.h"
 #include "common/os/epoll_loop.h"
@@ -41,9 +42,9 @@ class KeeperLink {
 
  private:
   void receive();
-  void handle(const contract::Frame& frame);
+  void handle(const keeper::Message& message);
   void changeEnvironment(const std::vector<contract::Variable>& environment);
-  Status send(const contract::Frame& frame, std::span<const int> fds = {});
+  Status send(const keeper::Message& message, std::span<const int> fds = {});
 
   os::EpollLoop& loop_;
   const int link_;

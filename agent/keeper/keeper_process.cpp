@@ -15,14 +15,11 @@
 #include <utility>
 
 #include "agent/keeper/descendants.h"
-#include "agent/keeper/keeper_wire.h"
 #include "common/contract/exit_code.h"
 #include "common/sys/unix_socket.h"
 
 namespace pop::keeper {
 namespace {
-
-using contract::Frame;
 
 constexpr std::size_t kStdioFds = 3;
 
@@ -51,6 +48,10 @@ void resetDispositions() {
 // abort a moment later.
 bool wasKilled(int status) {
   return WIFSIGNALED(status) && WTERMSIG(status) != SIGABRT;
+}
+
+model::CpuSet setIn(const std::string& text) {
+  return text.empty() ? model::CpuSet() : model::CpuSet::parse(text).value();
 }
 
 void drain(int fd) {
@@ -143,50 +144,42 @@ bool KeeperProcess::receiveOnce() {
   }
   for (sys::Fd& fd : received->fds) fds_.push_back(std::move(fd));
   reader_.append(received->bytes);
-  while (true) {
-    Result<std::optional<Frame>> frame = reader_.next();
-    POP_CHECK(frame.ok());
-    if (!frame->has_value()) return true;
-    handle(frame->value());
-  }
+  while (const std::optional<Message> message = nextMessage(reader_)) handle(*message);
+  return true;
 }
 
-void KeeperProcess::handle(const Frame& frame) {
-  switch (static_cast<Message>(frame.type)) {
-    case Message::kSpawn:
-      enqueueSpawn(frame);
-      break;
-    case Message::kEnvironment:
-      environment_ = std::make_shared<const Environment>(frame.fields);
-      break;
-    case Message::kSignal:
-      signalInstance(intField(frame, 0), intField(frame, 1));
-      break;
-    case Message::kRemoveAtEnd:
-      remove_at_end_.push_back(frame.fields.at(0));
-      break;
-    case Message::kEndLeftovers:
-      endLeftovers();
-      break;
+void KeeperProcess::handle(const Message& message) {
+  switch (message.kind) {
+    case Kind::kSpawn:
+      return enqueueSpawn(message);
+    case Kind::kEnvironment:
+      environment_ = std::make_shared<const Environment>(message.texts);
+      return;
+    case Kind::kSignal:
+      return signalInstance(message.numbers.instance, message.numbers.value);
+    case Kind::kRemoveAtEnd:
+      return remove_at_end_.push_back(message.texts.at(0));
+    case Kind::kEndLeftovers:
+      return endLeftovers();
     default:
       POP_CHECK(false);
   }
 }
 
-void KeeperProcess::enqueueSpawn(const Frame& frame) {
-  const int instance = intField(frame, 0);
+void KeeperProcess::enqueueSpawn(const Message& message) {
+  const int instance = message.numbers.instance;
   if (std::exchange(lost_fds_, false))
     return sendFailed(instance, contract::kExitLauncherFailed,
                       "no file descriptors are left (see `ulimit -n`)");
-  std::vector<sys::Fd> descriptors = takeFds(static_cast<std::size_t>(intField(frame, 4)));
-  const auto arguments_begin = frame.fields.begin() + 6;
-  const auto arguments_end = arguments_begin + intField(frame, 5);
+  std::vector<sys::Fd> descriptors = takeFds(message.numbers.descriptors);
+  const auto arguments_begin = message.texts.begin() + 3;
+  const auto arguments_end = arguments_begin + static_cast<std::ptrdiff_t>(message.numbers.arguments);
   SpawnOrder order{.argv = {arguments_begin, arguments_end},
                    .base = environment_,
-                   .environment = {arguments_end, frame.fields.end()},
-                   .directory = frame.fields[1],
-                   .cpus = setField(frame, 2),
-                   .memory_nodes = setField(frame, 3),
+                   .environment = {arguments_end, message.texts.end()},
+                   .directory = message.texts[0],
+                   .cpus = setIn(message.texts[1]),
+                   .memory_nodes = setIn(message.texts[2]),
                    .descriptor_limit = original_limit_,
                    .stdio = {descriptors[0].get(), descriptors[1].get(), descriptors[2].get()},
                    .passed = descriptors.size() > kStdioFds ? descriptors[kStdioFds].get() : -1};
@@ -228,7 +221,7 @@ void KeeperProcess::endLeftovers() {
   const bool all = endAllDescendants(kTimeout, {});
   instance_of_.clear();
   for (const auto& [process, pid] : std::exchange(pid_of_, {})) reportReaped(process, SIGKILL);
-  send({static_cast<std::uint8_t>(Message::kLeftoversEnded), {all ? "1" : "0"}});
+  send({Kind::kLeftoversEnded, {.value = all ? 1 : 0}, {}});
 }
 
 void KeeperProcess::reportStarted() {
@@ -242,8 +235,7 @@ void KeeperProcess::claim(const Spawner::Started& started) {
   starting_.erase(instance);
   const auto signals = signals_to_send_.extract(instance);
   if (result.pid < 0) return sendFailed(instance, result.exit_code, result.reason);
-  send(
-      {static_cast<std::uint8_t>(Message::kSpawned), {std::to_string(instance), std::to_string(result.pid)}});
+  send({Kind::kSpawned, {.instance = instance, .value = result.pid}, {}});
   const auto dead = std::find_if(unclaimed_.begin(), unclaimed_.end(), [&](const Unclaimed& each) {
     return each.pid == result.pid && started.serial < each.begun;
   });
@@ -282,24 +274,16 @@ void KeeperProcess::reapChildren() {
 }
 
 void KeeperProcess::reportReaped(int instance, int status) {
-  send({static_cast<std::uint8_t>(Message::kReaped), {std::to_string(instance), std::to_string(status)}});
+  send({Kind::kReaped, {.instance = instance, .value = status}, {}});
 }
 
 // A process that uses its session's terminal from the background would wait for ever without a message.
 void KeeperProcess::reportStopped(int instance, int signal) {
-  if (signal == SIGTTIN || signal == SIGTTOU)
-    send({static_cast<std::uint8_t>(Message::kStoppedByTerminal), {std::to_string(instance)}});
+  if (signal == SIGTTIN || signal == SIGTTOU) send({Kind::kStoppedByTerminal, {.instance = instance}, {}});
 }
 
 void KeeperProcess::sendFailed(int instance, int exit_code, const std::string& reason) {
-  send({static_cast<std::uint8_t>(Message::kSpawnFailed),
-        {std::to_string(instance), std::to_string(exit_code), reason}});
-}
-
-void KeeperProcess::send(const Frame& frame) {
-  Result<std::string> bytes = contract::encode(frame);
-  POP_CHECK(bytes.ok());
-  outgoing_ += *bytes;
+  send({Kind::kSpawnFailed, {.instance = instance, .value = exit_code}, {reason}});
 }
 
 // Never blocks: the agent may itself be blocked sending to us.

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/keeper/keeper_wire.h"
 #include "agent/keeper/spawner.h"
 #include "common/contract/frame.h"
 #include "common/sys/fd.h"
@@ -47,8 +48,8 @@ class KeeperProcess {
   bool waitForEvents(int signals);  ///< true: more may be waiting to be started
   void receive();
   bool receiveOnce();  ///< false: nothing is there now
-  void handle(const contract::Frame& frame);
-  void enqueueSpawn(const contract::Frame& frame);
+  void handle(const Message& message);
+  void enqueueSpawn(const Message& message);
   void signalInstance(int instance, int signal);
   void endLeftovers();
   void reportStarted();
@@ -57,7 +58,7 @@ class KeeperProcess {
   void reportReaped(int instance, int status);
   void reportStopped(int instance, int signal);
   void sendFailed(int instance, int exit_code, const std::string& reason);
-  void send(const contract::Frame& frame);
+  void send(const Message& message) { outgoing_ += encode(message); }
   void flush();
   std::vector<sys::Fd> takeFds(std::size_t count);
   int timeout() const;

@@ -27,8 +27,6 @@
 namespace pop::keeper {
 namespace {
 
-using contract::Frame;
-
 constexpr int kTimeoutMs = 20'000;
 
 bool becomesReadable(int fd) {
@@ -56,10 +54,9 @@ class KeeperTest : public ::testing::Test {
     return endKeeper(std::move(keeper));
   }
 
-  Frame nextReport() {
+  Message nextReport() {
     while (true) {
-      Result<std::optional<Frame>> frame = reader_.next();
-      if (frame.value()) return *frame.value();
+      if (const std::optional<Message> message = nextMessage(reader_)) return *message;
       POP_CHECK(becomesReadable(keeper_.link.get()));
       reader_.append(sys::receiveSome(keeper_.link.get()).value().bytes);
     }
@@ -68,27 +65,27 @@ class KeeperTest : public ::testing::Test {
   /// `passed`: becomes its descriptor 20; -1: none.
   void order(int instance, const std::string& script, int input, int passed = -1) const {
     const sys::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    const Frame spawn{
-        static_cast<std::uint8_t>(Message::kSpawn),
-        {std::to_string(instance), "", "", "", passed < 0 ? "3" : "4", "3", "/bin/sh", "-c", script}};
     std::vector<int> descriptors{input, null.get(), null.get()};
     if (passed >= 0) descriptors.push_back(passed);
-    EXPECT_TRUE(sys::sendAll(keeper_.link.get(), contract::encode(spawn).value(), descriptors).ok());
+    const Message spawn{Kind::kSpawn,
+                        {.instance = instance, .descriptors = descriptors.size(), .arguments = 3},
+                        {"", "", "", "/bin/sh", "-c", script}};
+    EXPECT_TRUE(sys::sendAll(keeper_.link.get(), encode(spawn), descriptors).ok());
   }
 
   /// The pid of a shell with `script`.
   pid_t start(int instance, const std::string& script, int input, int passed = -1) {
     order(instance, script, input, passed);
-    const Frame started = nextReport();
-    EXPECT_EQ(started.type, static_cast<std::uint8_t>(Message::kSpawned));
-    return intField(started, 1);
+    const Message started = nextReport();
+    EXPECT_EQ(started.kind, Kind::kSpawned);
+    return started.numbers.value;
   }
 
   /// The next instance whose end is reported, and how waitpid has put it.
   std::pair<int, int> nextEnd() {
-    const Frame reaped = nextReport();
-    EXPECT_EQ(reaped.type, static_cast<std::uint8_t>(Message::kReaped));
-    return {intField(reaped, 0), intField(reaped, 1)};
+    const Message reaped = nextReport();
+    EXPECT_EQ(reaped.kind, Kind::kReaped);
+    return {reaped.numbers.instance, reaped.numbers.value};
   }
 
   const Keeper& keeper() const { return keeper_; }
@@ -136,11 +133,11 @@ TEST_F(KeeperTest, StartsNothingWithoutItsDescriptorsAndGoesOn) {
   start(0, "read line", silent.read_end.get());
   const rlim_t before = limitDescriptorsOfKeeper(4);  // it has those
   for (const int instance : {1, 2}) order(instance, "exit 0", silent.read_end.get());
-  for (const char* instance : {"1", "2"}) {
-    const Frame failed = nextReport();
-    ASSERT_EQ(failed.type, static_cast<std::uint8_t>(Message::kSpawnFailed));
-    EXPECT_EQ(failed.fields.at(0), instance);
-    EXPECT_THAT(failed.fields.at(2), ::testing::HasSubstr("ulimit -n"));
+  for (const int instance : {1, 2}) {
+    const Message failed = nextReport();
+    ASSERT_EQ(failed.kind, Kind::kSpawnFailed);
+    EXPECT_EQ(failed.numbers.instance, instance);
+    EXPECT_THAT(failed.texts.at(0), ::testing::HasSubstr("ulimit -n"));
   }
   limitDescriptorsOfKeeper(before);
   sys::Pipe own = sys::makePipe().value();
@@ -166,13 +163,11 @@ TEST_F(KeeperTest, EndsTheAgentsHelpersWithTheLeftovers) {
   const sys::Pipe silent = sys::makePipe().value();
   const pid_t helper = start(-1, "read line", silent.read_end.get());
   order(-2, "read line", silent.read_end.get());  // it may not have started yet
-  EXPECT_TRUE(sys::sendAll(keeper().link.get(),
-                           contract::encode({static_cast<std::uint8_t>(Message::kEndLeftovers), {}}).value())
-                  .ok());
-  EXPECT_EQ(nextReport().type, static_cast<std::uint8_t>(Message::kSpawned));
+  EXPECT_TRUE(sys::sendAll(keeper().link.get(), encode({Kind::kEndLeftovers, {}, {}})).ok());
+  EXPECT_EQ(nextReport().kind, Kind::kSpawned);
   EXPECT_EQ(nextEnd(), std::pair(-2, SIGKILL));
   EXPECT_EQ(nextEnd(), std::pair(-1, SIGKILL));
-  EXPECT_EQ(nextReport().type, static_cast<std::uint8_t>(Message::kLeftoversEnded));
+  EXPECT_EQ(nextReport().kind, Kind::kLeftoversEnded);
   EXPECT_EQ(::kill(helper, 0), -1);
 }
 

@@ -98,10 +98,10 @@ class PmixProgramTest : public ::testing::Test {
   sys::Fd connect() const { return connectToLoopback(std::stoi(place.port)); }
 
   /// What the keeper is asked for.
-  Frame nextStart() {
+  keeper::Message nextStart() {
     while (true) {
-      Frame frame = keeper.next().value();
-      if (frame.type == static_cast<std::uint8_t>(keeper::Message::kSpawn)) return frame;
+      keeper::Message message = keeper::decode(keeper.next().value());
+      if (message.kind == keeper::Kind::kSpawn) return message;
     }
   }
 
@@ -145,9 +145,9 @@ TEST_F(PmixProgramTest, IsNotStartedWithoutAConnection) {
 TEST_F(PmixProgramTest, IsStartedAtTheFirstConnectionWithTheSocketAndTheJob) {
   const sys::Fd first = connect();
   const sys::Fd second = connect();
-  const Frame start = nextStart();
-  EXPECT_EQ(keeper::intField(start, 0), kPmixProgram);
-  EXPECT_EQ(start.fields.at(6), "/bin/true");
+  const keeper::Message start = nextStart();
+  EXPECT_EQ(start.numbers.instance, kPmixProgram);
+  EXPECT_EQ(start.texts.at(3), "/bin/true");
   ASSERT_THAT(keeper.fds, SizeIs(4));
   for (int connection = 0; connection < 2; ++connection)
     EXPECT_TRUE(sys::Fd(::accept(keeper.fds[3].get(), nullptr, nullptr)).valid());
@@ -166,9 +166,9 @@ TEST_F(PmixProgramTest, PutsItsDirectoryInMemoryAndLeavesItToTheKeeper) {
   EXPECT_THAT(place.directory, StartsWith("/dev/shm/poprun-"));
   EXPECT_FALSE(std::filesystem::exists(place.directory));
   client = connect();
-  const Frame remove = keeper.next().value();
-  EXPECT_EQ(remove.type, static_cast<std::uint8_t>(keeper::Message::kRemoveAtEnd));
-  EXPECT_THAT(remove.fields, ElementsAre(place.directory));
+  const keeper::Message remove = keeper::decode(keeper.next().value());
+  EXPECT_EQ(remove.kind, keeper::Kind::kRemoveAtEnd);
+  EXPECT_THAT(remove.texts, ElementsAre(place.directory));
 }
 
 TEST_F(PmixProgramTest, JoinsWhatTheHostsContributeToAFence) {
