@@ -51,7 +51,7 @@ int listAudit(const Command& command, AccessClient& client) {
 }
 
 int checkAudit(const Command& command, AccessClient& client) {
-  const Result<v1::CheckAuditReply> reply = client.checkAudit();
+  const Result<v1::CheckAuditReply> reply = client.checkAudit({});
   const int printed = shown(command, reply, auditCheckText);
   return printed == 0 && !reply.value().broken().empty() ? 1 : printed;
 }
@@ -67,13 +67,13 @@ int askOfAccess(const Command& command, AccessClient& client) {
     case Action::kCreateUser:
       return createUser(command, client);
     case Action::kListUsers:
-      return shown(command, client.listUsers(), usersTable);
+      return shown(command, client.listUsers({}), usersTable);
     case Action::kRemoveUser:
       return answered(command, client.removeUser(user));
     case Action::kCreateToken:
       return createToken(command, client);
     case Action::kListTokens:
-      return shown(command, client.listTokens(), tokensTable);
+      return shown(command, client.listTokens({}), tokensTable);
     case Action::kRemoveToken:
       return answered(command, client.removeToken(token));
     case Action::kListAudit:

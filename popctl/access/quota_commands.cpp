@@ -63,7 +63,7 @@ std::string quotasTable(const v1::ListQuotasReply& reply) {
 }  // namespace
 
 int askOfQuotas(const Command& command, ControllerClient& client) {
-  if (command.action == Action::kListQuotas) return shown(command, client.listQuotas(), quotasTable);
+  if (command.action == Action::kListQuotas) return shown(command, client.listQuotas({}), quotasTable);
   Command named = command;
   named.object = refOf(command.quota).name();
   if (command.action == Action::kSetQuota) return answered(named, client.setQuota(quotaOf(command.quota)));

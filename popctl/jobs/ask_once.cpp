@@ -14,7 +14,7 @@ namespace {
 using WallClock = std::chrono::system_clock;
 
 int checkStore(const Command& command, ControllerClient& client) {
-  const Result<v1::CheckStoreReply> reply = client.checkStore();
+  const Result<v1::CheckStoreReply> reply = client.checkStore({});
   const int printed = shown(command, reply, checkText);
   if (printed != 0) return printed;
   return reply.value().findings().empty() ? 0 : kExitRefused;
@@ -81,7 +81,7 @@ int askOfJob(const Command& command, ControllerClient& client) {
 int askOnce(const Command& command, ControllerClient& client) {
   switch (command.action) {
     case Action::kAbout:
-      return shown(command, client.about(),
+      return shown(command, client.about({}),
                    [&](const v1::AboutReply& about) { return aboutText(about, client.server().address); });
     case Action::kCheckStore:
       return checkStore(command, client);

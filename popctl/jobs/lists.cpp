@@ -200,7 +200,7 @@ int listHosts(const Command& command, ControllerClient& client) {
     return watch(command, client,
                  [](const Overview& overview) { return hostsTable(overview.hosts(), WallClock::now()); });
   }
-  const Result<v1::ListHostsReply> reply = client.listHosts();
+  const Result<v1::ListHostsReply> reply = client.allHosts();
   if (!reply.ok()) return failed(command, reply.status());
   if (command.common.json) return printJson(reply.value());
   return printText(hostsTable(vectorOf(reply.value()), WallClock::now()));
@@ -213,7 +213,7 @@ int top(const Command& command, ControllerClient& client) {
       return fitted(topText(server, overview.jobs({}), overview.hosts()));
     });
   }
-  const Result<v1::ListHostsReply> hosts = client.listHosts();
+  const Result<v1::ListHostsReply> hosts = client.allHosts();
   if (!hosts.ok()) return failed(command, hosts.status());
   const Result<v1::ListJobsReply> jobs = allJobs(client, {}, kPageSize);
   if (!jobs.ok()) return failed(command, jobs.status());

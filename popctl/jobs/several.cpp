@@ -30,7 +30,7 @@ Result<std::vector<std::string>> found(const Command& command, ControllerClient&
   v1::ListJobsRequest request;
   request.set_user(command.filter.user);
   if (request.user().empty()) {
-    POP_ASSIGN_OR_RETURN(const v1::AboutReply about, client.about());
+    POP_ASSIGN_OR_RETURN(const v1::AboutReply about, client.about({}));
     request.set_user(about.user());
   }
   request.set_name(command.filter.name);

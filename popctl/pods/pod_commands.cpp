@@ -8,6 +8,19 @@
 namespace pop::popctl {
 namespace {
 
+template <typename Ref>
+Ref refTo(const std::string& id) {
+  Ref ref;
+  ref.set_id(id);
+  return ref;
+}
+
+v1::ListAgentsRequest agentsOf(const std::string& cluster) {
+  v1::ListAgentsRequest request;
+  request.set_cluster(cluster);
+  return request;
+}
+
 int printed(const Command& command, const Result<std::string>& text) {
   return text.ok() ? printText(text.value() + '\n') : failed(command, text.status());
 }
@@ -21,9 +34,9 @@ int listPartitions(const Command& command, PodsClient& client) {
 }
 
 int listClusters(const Command& command, PodsClient& client) {
-  const Result<v1::ListClustersReply> clusters = client.listClusters();
+  const Result<v1::ListClustersReply> clusters = client.listClusters({});
   if (!clusters.ok() || !command.common.vipu_json) return shown(command, clusters, clustersTable);
-  const Result<v1::ListAgentsReply> agents = client.listAgents("");
+  const Result<v1::ListAgentsReply> agents = client.listAgents({});
   if (!agents.ok()) return failed(command, agents.status());
   return printed(command, vipuJson(clusters.value(), agents.value()));
 }
@@ -35,13 +48,13 @@ int listIpuAttributes(const Command& command, PodsClient& client) {
 }
 
 Result<v1::ClusterInfo> askForCluster(const Command& command, PodsClient& client) {
-  POP_ASSIGN_OR_RETURN(const v1::ListClustersReply clusters, client.listClusters());
+  POP_ASSIGN_OR_RETURN(const v1::ListClustersReply clusters, client.listClusters({}));
   return chosenCluster(clusters, command.pods.cluster);
 }
 
 Result<v1::AgentInfo> createAgent(const Command& command, PodsClient& client) {
   POP_ASSIGN_OR_RETURN(const v1::ClusterInfo cluster, askForCluster(command, client));
-  POP_ASSIGN_OR_RETURN(const v1::ListAgentsReply there, client.listAgents(cluster.id()));
+  POP_ASSIGN_OR_RETURN(const v1::ListAgentsReply there, client.listAgents(agentsOf(cluster.id())));
   POP_ASSIGN_OR_RETURN(const v1::AgentInfo agent, agentOf(command, cluster, there));
   return client.createAgent(agent);
 }
@@ -71,25 +84,25 @@ int askOfPods(const Command& command, PodsClient& client) {
     case Action::kListClusters:
       return listClusters(command, client);
     case Action::kListAgents:
-      return shown(command, client.listAgents(command.pods.cluster), agentsTable);
+      return shown(command, client.listAgents(agentsOf(command.pods.cluster)), agentsTable);
     case Action::kListAllocations:
-      return shown(command, client.listAllocations(), allocationsTable);
+      return shown(command, client.listAllocations({}), allocationsTable);
     case Action::kCreateCluster:
       return answered(command, client.createCluster(clusterOf(command)));
     case Action::kRemoveCluster:
-      return answered(command, client.removeCluster(command.object));
+      return answered(command, client.removeCluster(refTo<v1::ClusterRef>(command.object)));
     case Action::kCreateAgent:
       return answered(command, createAgent(command, client));
     case Action::kRemoveAgent:
-      return answered(command, client.removeAgent(command.object));
+      return answered(command, client.removeAgent(refTo<v1::AgentRef>(command.object)));
     case Action::kDrainAgent:
       return answered(command, drainAgent(command, client));
     case Action::kResumeAgent:
-      return answered(command, client.resumeAgent(command.object));
+      return answered(command, client.resumeAgent(refTo<v1::AgentRef>(command.object)));
     case Action::kCreateAllocation:
       return answered(command, createAllocation(command, client));
     case Action::kRemoveAllocation:
-      return answered(command, client.removeAllocation(command.object));
+      return answered(command, client.removeAllocation(refTo<v1::AllocationRef>(command.object)));
     default:
       return askOfPartition(command, client);
   }

@@ -25,14 +25,16 @@ Result<virmgrpc::PartitionConfig> configOf(PodsClient& client, const std::string
   virmgrpc::GetPartitionIpuofConfigRequest request;
   request.set_partition_id(partition);
   if (gcd) request.mutable_gcd_id()->set_id(*gcd);
-  return client.ipuofConfig(request);
+  POP_ASSIGN_OR_RETURN(const virmgrpc::GetPartitionIpuofConfigReply reply,
+                       client.getPartitionIpuofConfig(request));
+  return reply.ipuof_config();
 }
 
 Result<virmgrpc::CreatePartitionReply> create(const Command& command, PodsClient& client) {
   const Deadline deadline = deadlineOf(client);
   virmgrpc::CreatePartitionRequest request = createPartitionRequest(command);
   if (command.pods.index) {
-    POP_ASSIGN_OR_RETURN(const v1::ListClustersReply clusters, client.listClusters());
+    POP_ASSIGN_OR_RETURN(const v1::ListClustersReply clusters, client.listClusters({}));
     POP_ASSIGN_OR_RETURN(const v1::ClusterInfo cluster, chosenCluster(clusters, command.pods.cluster));
     POP_RETURN_IF_ERROR(nameIpus(*command.pods.index, cluster, *request.mutable_requirements()));
   }
@@ -68,7 +70,7 @@ Status reset(const Command& command, PodsClient& client) {
   virmgrpc::ResetPartitionRequest request;
   request.set_partition_id(command.object);
   request.set_relocatable(command.pods.relocatable);
-  POP_RETURN_IF_ERROR(client.resetPartition(request));
+  POP_RETURN_IF_ERROR(client.resetPartition(request).status());
   return waitUntilActive(client, command.object, deadline);
 }
 
@@ -77,7 +79,7 @@ Status remove(const Command& command, PodsClient& client) {
   virmgrpc::RemovePartitionRequest request;
   request.set_partition_id(command.object);
   request.set_force(command.pods.force);
-  POP_RETURN_IF_ERROR(client.removePartition(request));
+  POP_RETURN_IF_ERROR(client.removePartition(request).status());
   return waitUntilGone(client, command.object, deadline);
 }
 
@@ -101,7 +103,8 @@ int releasePartition(const Command& command, PodsClient& client) {
 }
 
 Result<virmgrpc::Partition> find(PodsClient& client, const std::string& id) {
-  POP_ASSIGN_OR_RETURN(const virmgrpc::ListPartitionsReply reply, client.listPartitions({}));
+  POP_ASSIGN_OR_RETURN(const virmgrpc::ListPartitionsReply reply,
+                       client.listPartitions(virmgrpc::ListPartitionsRequest()));
   for (const virmgrpc::Partition& each : reply.partitions()) {
     if (each.id() == id) return each;
   }

@@ -41,29 +41,10 @@ const Server& AccessClient::server() const {
   return stubs_->connection.server;
 }
 
-Result<v1::CreateUserReply> AccessClient::createUser(const v1::CreateUserRequest& request) {
-  return stubs_->unary(timeout_, &Stub::CreateUser, request);
-}
-Result<v1::ListUsersReply> AccessClient::listUsers() {
-  return stubs_->unary(timeout_, &Stub::ListUsers, v1::ListUsersRequest());
-}
-Status AccessClient::removeUser(const v1::UserRef& user) {
-  return stubs_->unary(timeout_, &Stub::RemoveUser, user).status();
-}
-Result<v1::CreateTokenReply> AccessClient::createToken(const v1::CreateTokenRequest& request) {
-  return stubs_->unary(timeout_, &Stub::CreateToken, request);
-}
-Result<v1::ListTokensReply> AccessClient::listTokens() {
-  return stubs_->unary(timeout_, &Stub::ListTokens, v1::ListTokensRequest());
-}
-Status AccessClient::removeToken(const v1::TokenRef& token) {
-  return stubs_->unary(timeout_, &Stub::RemoveToken, token).status();
-}
-Result<v1::ListAuditReply> AccessClient::listAudit(const v1::ListAuditRequest& request) {
-  return stubs_->unary(timeout_, &Stub::ListAudit, request);
-}
-Result<v1::CheckAuditReply> AccessClient::checkAudit() {
-  return stubs_->unary(timeout_, &Stub::CheckAudit, v1::Nothing());
-}
+#define CALL(Name, member, Request, Answer, ...)                        \
+  Result<v1::Answer> AccessClient::member(const v1::Request& request) { \
+    return stubs_->unary(timeout_, &Stub::Name, request);               \
+  }
+#include "proto/calls/access.def"
 
 }  // namespace pop::popctl

@@ -24,14 +24,8 @@ class AccessClient {
 
   const Server& server() const;
 
-  Result<v1::CreateUserReply> createUser(const v1::CreateUserRequest& request);
-  Result<v1::ListUsersReply> listUsers();
-  Status removeUser(const v1::UserRef& user);
-  Result<v1::CreateTokenReply> createToken(const v1::CreateTokenRequest& request);
-  Result<v1::ListTokensReply> listTokens();
-  Status removeToken(const v1::TokenRef& token);
-  Result<v1::ListAuditReply> listAudit(const v1::ListAuditRequest& request);
-  Result<v1::CheckAuditReply> checkAudit();
+#define CALL(Name, member, Request, Answer, ...) Result<v1::Answer> member(const v1::Request& request);
+#include "proto/calls/access.def"
 
  private:
   struct Stubs;

@@ -65,74 +65,22 @@ bool ControllerClient::isConnecting() const {
   return state == GRPC_CHANNEL_TRANSIENT_FAILURE || state == GRPC_CHANNEL_CONNECTING;
 }
 
-// The methods differ in nothing else.
-#define POP_UNARY_(Method, request) \
-  unary(*connection_, std::chrono::system_clock::now() + timeout_, &Stub::Method, request)
+#define CALL(Name, member, Request, Answer, ...)                                                   \
+  Result<v1::Answer> ControllerClient::member(const v1::Request& request) {                        \
+    return unary(*connection_, std::chrono::system_clock::now() + timeout_, &Stub::Name, request); \
+  }
+#include "proto/calls/controller.def"
 
 Result<v1::SubmitReply> ControllerClient::submit(const v1::SubmitRequest& request, Until until) {
-  return unary(*connection_, until.value_or(std::chrono::system_clock::now() + timeout_), &Stub::Submit,
-               request);
-}
-Result<v1::JobInfo> ControllerClient::get(const v1::JobRef& job) {
-  return POP_UNARY_(Get, job);
-}
-Result<v1::ListJobsReply> ControllerClient::list(const v1::ListJobsRequest& request) {
-  return POP_UNARY_(List, request);
-}
-Result<v1::JobInfo> ControllerClient::signal(const v1::SignalRequest& request) {
-  return POP_UNARY_(Signal, request);
-}
-Result<v1::JobInfo> ControllerClient::cancel(const v1::CancelRequest& request) {
-  return POP_UNARY_(Cancel, request);
-}
-Result<v1::JobInfo> ControllerClient::hold(const v1::JobRef& job) {
-  return POP_UNARY_(Hold, job);
-}
-Result<v1::JobInfo> ControllerClient::release(const v1::JobRef& job) {
-  return POP_UNARY_(Release, job);
+  return until ? unary(*connection_, until, &Stub::Submit, request) : submit(request);
 }
 Result<v1::JobInfo> ControllerClient::wait(const v1::JobRef& job, Until until) {
   return unary(*connection_, until, &Stub::Wait, job);
 }
-Status ControllerClient::forget(const v1::JobRef& job) {
-  return POP_UNARY_(Forget, job).status();
-}
-
-Result<v1::ListHostsReply> ControllerClient::listHosts() {
+Result<v1::ListHostsReply> ControllerClient::allHosts() {
   return allPages(v1::ListHostsRequest(),
-                  [this](const v1::ListHostsRequest& page) { return POP_UNARY_(ListHosts, page); });
+                  [this](const v1::ListHostsRequest& page) { return listHosts(page); });
 }
-Result<v1::HostInfo> ControllerClient::getHost(const v1::HostRef& host) {
-  return POP_UNARY_(GetHost, host);
-}
-Result<v1::HostInfo> ControllerClient::drain(const v1::DrainRequest& request) {
-  return POP_UNARY_(Drain, request);
-}
-Result<v1::HostInfo> ControllerClient::resume(const v1::HostRef& host) {
-  return POP_UNARY_(Resume, host);
-}
-Status ControllerClient::removeHost(const v1::HostRef& host) {
-  return POP_UNARY_(RemoveHost, host).status();
-}
-
-Result<v1::QuotaInfo> ControllerClient::setQuota(const v1::QuotaInfo& quota) {
-  return POP_UNARY_(SetQuota, quota);
-}
-Status ControllerClient::removeQuota(const v1::QuotaRef& quota) {
-  return POP_UNARY_(RemoveQuota, quota).status();
-}
-Result<v1::ListQuotasReply> ControllerClient::listQuotas() {
-  return POP_UNARY_(ListQuotas, v1::ListQuotasRequest());
-}
-
-Result<v1::AboutReply> ControllerClient::about() {
-  return POP_UNARY_(About, v1::Nothing());
-}
-Result<v1::CheckStoreReply> ControllerClient::checkStore() {
-  return POP_UNARY_(CheckStore, v1::Nothing());
-}
-
-#undef POP_UNARY_
 
 Status ControllerClient::watch(const v1::WatchRequest& request,
                                const std::function<bool(const v1::Change&)>& each, Until until) {

@@ -40,30 +40,15 @@ class ControllerClient {
   bool isConnecting() const;
   Connection& connection() { return *connection_; }
 
-  Result<v1::SubmitReply> submit(const v1::SubmitRequest& request,
-                                 std::optional<std::chrono::system_clock::time_point> until = std::nullopt);
-  Result<v1::JobInfo> get(const v1::JobRef& job);
-  Result<v1::ListJobsReply> list(const v1::ListJobsRequest& request);
-  Result<v1::JobInfo> signal(const v1::SignalRequest& request);
-  Result<v1::JobInfo> cancel(const v1::CancelRequest& request);
-  Result<v1::JobInfo> hold(const v1::JobRef& job);
-  Result<v1::JobInfo> release(const v1::JobRef& job);
-  /// `until`: kDeadlineExceeded then; missing: never.
-  Result<v1::JobInfo> wait(const v1::JobRef& job, std::optional<std::chrono::system_clock::time_point> until);
-  Status forget(const v1::JobRef& job);
+#define CALL(Name, member, Request, Answer, ...) Result<v1::Answer> member(const v1::Request& request);
+#include "proto/calls/controller.def"
 
-  Result<v1::ListHostsReply> listHosts();
-  Result<v1::HostInfo> getHost(const v1::HostRef& host);
-  Result<v1::HostInfo> drain(const v1::DrainRequest& request);
-  Result<v1::HostInfo> resume(const v1::HostRef& host);
-  Status removeHost(const v1::HostRef& host);
-
-  Result<v1::QuotaInfo> setQuota(const v1::QuotaInfo& quota);
-  Status removeQuota(const v1::QuotaRef& quota);
-  Result<v1::ListQuotasReply> listQuotas();
-
-  Result<v1::AboutReply> about();
-  Result<v1::CheckStoreReply> checkStore();
+  /// `until`: kDeadlineExceeded then; missing: after the timeout.
+  Result<v1::SubmitReply> submit(const v1::SubmitRequest& request, Until until);
+  /// The same; missing: never.
+  Result<v1::JobInfo> wait(const v1::JobRef& job, Until until);
+  /// All pages.
+  Result<v1::ListHostsReply> allHosts();
 
   /// Streams, to their end; `each` returns false to end one (kOk).
   Status watch(const v1::WatchRequest& request, const std::function<bool(const v1::Change&)>& each,

@@ -39,33 +39,19 @@ class PodsClient {
   /// For kUntilNextAttempt, or until more is known of a connection that is lost. From any thread.
   void waitForNextAttempt();
 
-  // V-IPU's
   Result<virmgrpc::VersionReply> version();
-  Result<virmgrpc::ListPartitionsReply> listPartitions(const virmgrpc::ListPartitionsRequest& request);
-  Result<virmgrpc::ListIPUAttributesReply> listIpuAttributes(
-      const virmgrpc::ListIPUAttributesRequest& request);
-  Result<virmgrpc::CreatePartitionReply> createPartition(const virmgrpc::CreatePartitionRequest& request);
-  Status removePartition(const virmgrpc::RemovePartitionRequest& request);
-  Status resetPartition(const virmgrpc::ResetPartitionRequest& request);
-  Result<virmgrpc::PartitionConfig> ipuofConfig(const virmgrpc::GetPartitionIpuofConfigRequest& request);
+#define CALL(Name, member, Request, Answer, ...) \
+  Result<virmgrpc::Answer> member(const virmgrpc::Request& request);
+#include "proto/calls/vipu.def"
   Result<virmgrpc::PartitionStatus> partitionStatus(const std::string& partition);
 
   // popdistd's
-  Result<v1::ClusterInfo> createCluster(const v1::ClusterInfo& cluster);
-  Status removeCluster(const std::string& cluster);
-  Result<v1::ListClustersReply> listClusters();
-  Result<v1::AgentInfo> createAgent(const v1::AgentInfo& agent);
-  Status removeAgent(const std::string& agent);
-  Result<v1::ListAgentsReply> listAgents(const std::string& cluster);  ///< empty: of all
-  Result<v1::AgentInfo> drainAgent(const v1::DrainAgentRequest& request);
-  Result<v1::AgentInfo> resumeAgent(const std::string& agent);
-  Result<v1::AllocationInfo> createAllocation(const v1::CreateAllocationRequest& request);
-  Status removeAllocation(const std::string& allocation);
-  Result<v1::ListAllocationsReply> listAllocations();
+#define CALL(Name, member, Request, Answer, ...) Result<v1::Answer> member(const v1::Request& request);
+#include "proto/calls/pods.def"
+  /// All pages.
   Result<v1::ListPodPartitionsReply> listPodPartitions(const v1::ListPodPartitionsRequest& request);
   /// Nothing: the server is V-IPU's own, or there is no such partition.
   Result<std::optional<v1::PartitionInfo>> partitionInfo(const std::string& partition);
-  Status releasePartition(const v1::ReleasePartitionRequest& request);
 
  private:
   struct Stubs;

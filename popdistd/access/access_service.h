@@ -33,19 +33,9 @@ class AccessService final : public AccessApi {
   /// Stores when tokens were last used. Call it every minute.
   void noteUses();
 
-  void createUser(const Caller& caller, v1::CreateUserRequest request,
-                  Reply<v1::CreateUserReply> reply) override;
-  void listUsers(const Caller& caller, v1::ListUsersRequest request,
-                 Reply<v1::ListUsersReply> reply) override;
-  void removeUser(const Caller& caller, v1::UserRef user, Reply<v1::Nothing> reply) override;
-  void createToken(const Caller& caller, v1::CreateTokenRequest request,
-                   Reply<v1::CreateTokenReply> reply) override;
-  void listTokens(const Caller& caller, v1::ListTokensRequest request,
-                  Reply<v1::ListTokensReply> reply) override;
-  void removeToken(const Caller& caller, v1::TokenRef token, Reply<v1::Nothing> reply) override;
-  void listAudit(const Caller& caller, v1::ListAuditRequest request,
-                 Reply<v1::ListAuditReply> reply) override;
-  void checkAudit(const Caller& caller, v1::Nothing, Reply<v1::CheckAuditReply> reply) override;
+#define CALL(Name, member, Request, Answer, ...) \
+  void member(const Caller& caller, v1::Request request, Reply<v1::Answer> reply) override;
+#include "proto/calls/access.def"
 
  private:
   Result<v1::CreateUserReply> makeUser(const Caller& caller, const v1::CreateUserRequest& request);

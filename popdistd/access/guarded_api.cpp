@@ -5,26 +5,37 @@
 #include "popdistd/access/pass_call.h"
 
 namespace pop::popdistd {
+namespace {
+
+v1::JobRef& jobOf(v1::JobRef& job) {
+  return job;
+}
+template <typename Request>
+v1::JobRef& jobOf(Request& request) {
+  return *request.mutable_job();
+}
+
+}  // namespace
 
 // By its number from then on: a newer job may take the name.
-template <typename Request, typename T, typename JobOf>
+template <typename Request, typename T>
 void GuardedApi::passOfJob(std::string_view name, void (Api::*method)(const Caller&, Request, Reply<T>),
-                           const Caller& caller, Request request, Reply<T> reply, JobOf job_of) {
+                           const Caller& caller, Request request, Reply<T> reply) {
   const Rule& rule = ruleOf(name);
   const std::string object = objectOf(request);
   const Result<Caller> now = guard_.today(caller);
   if (const Status may = now.ok() ? checkMay(now.value(), rule) : now.status(); !may.ok())
     return guard_.refuse(caller, rule, object, std::move(reply), may);
-  const v1::JobRef ref = job_of(request);
+  const v1::JobRef ref = jobOf(request);
   inner_.get(caller, ref,
-             [this, caller = now.value(), &rule, object, method, job_of, request = std::move(request),
+             [this, caller = now.value(), &rule, object, method, request = std::move(request),
               reply = std::move(reply)](const Result<v1::JobInfo>& job) mutable {
                const Status may = job.ok()
                                       ? checkMayWithJob(caller, rule, job.value().id(), job.value().user())
                                       : job.status();
                if (!may.ok()) return guard_.refuse(caller, rule, object, std::move(reply), may);
-               job_of(request).Clear();
-               job_of(request).set_id(job.value().id());
+               jobOf(request).Clear();
+               jobOf(request).set_id(job.value().id());
                const std::string found = objectOf(request);
                guard_.call<T>(caller, rule, found, std::move(reply), [&](Reply<T> passed) {
                  (inner_.*method)(caller, std::move(request), std::move(passed));
@@ -32,10 +43,25 @@ void GuardedApi::passOfJob(std::string_view name, void (Api::*method)(const Call
              });
 }
 
-// ---- jobs
+// ---- those that need no more than the table says
+
+#define GUARD_plain(Name, member) \
+  passCall(guard_, #Name, inner_, &Api::member, caller, std::move(request), std::move(reply))
+#define GUARD_ofJob(Name, member) passOfJob(#Name, &Api::member, caller, std::move(request), std::move(reply))
+#define GUARD_apart(Name, member) member##Apart(caller, std::move(request), std::move(reply))
+#define CALL(Name, member, Request, Answer, least, others, audit, guard)                        \
+  void GuardedApi::member(const Caller& caller, v1::Request request, Reply<v1::Answer> reply) { \
+    GUARD_##guard(Name, member);                                                                \
+  }
+#include "proto/calls/controller.def"
+#undef GUARD_plain
+#undef GUARD_ofJob
+#undef GUARD_apart
+
+// ---- those that stand apart
 
 // Its number is known only with the reply, which comes when all is on the disk.
-void GuardedApi::submit(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply) {
+void GuardedApi::submitApart(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply) {
   const std::string object = objectOf(request);
   std::int64_t before = 0;
   guard_.call<v1::SubmitReply>(
@@ -58,39 +84,6 @@ std::int64_t GuardedApi::newestJob(const Caller& caller) {
     if (list.ok() && list.value().jobs_size() > 0) *newest = list.value().jobs(0).id();
   });
   return *newest;
-}
-
-void GuardedApi::get(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) {
-  passCall(guard_, "Get", inner_, &Api::get, caller, std::move(job), std::move(reply));
-}
-
-void GuardedApi::list(const Caller& caller, v1::ListJobsRequest request, Reply<v1::ListJobsReply> reply) {
-  passCall(guard_, "List", inner_, &Api::list, caller, std::move(request), std::move(reply));
-}
-
-void GuardedApi::signal(const Caller& caller, v1::SignalRequest request, Reply<v1::JobInfo> reply) {
-  passOfJob("Signal", &Api::signal, caller, std::move(request), std::move(reply),
-            [](v1::SignalRequest& of) -> v1::JobRef& { return *of.mutable_job(); });
-}
-
-void GuardedApi::cancel(const Caller& caller, v1::CancelRequest request, Reply<v1::JobInfo> reply) {
-  passOfJob("Cancel", &Api::cancel, caller, std::move(request), std::move(reply),
-            [](v1::CancelRequest& of) -> v1::JobRef& { return *of.mutable_job(); });
-}
-
-void GuardedApi::hold(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) {
-  passOfJob("Hold", &Api::hold, caller, std::move(job), std::move(reply),
-            [](v1::JobRef& of) -> v1::JobRef& { return of; });
-}
-
-void GuardedApi::release(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) {
-  passOfJob("Release", &Api::release, caller, std::move(job), std::move(reply),
-            [](v1::JobRef& of) -> v1::JobRef& { return of; });
-}
-
-void GuardedApi::forget(const Caller& caller, v1::JobRef job, Reply<v1::Nothing> reply) {
-  passOfJob("Forget", &Api::forget, caller, std::move(job), std::move(reply),
-            [](v1::JobRef& of) -> v1::JobRef& { return of; });
 }
 
 Result<std::unique_ptr<Source<ShownChange>>> GuardedApi::watch(const Caller& caller,
@@ -117,60 +110,12 @@ Result<std::unique_ptr<Source<v1::Record>>> GuardedApi::logs(const Caller& calle
   return guard_.open<v1::Record>(caller, rule, "", ready, open, &to_read_on);
 }
 
-void GuardedApi::countJobs(const Caller& caller, v1::Nothing nothing, Reply<v1::CountJobsReply> reply) {
-  passCall(guard_, "CountJobs", inner_, &Api::countJobs, caller, std::move(nothing), std::move(reply));
-}
-
-// ---- quotas
-
-void GuardedApi::setQuota(const Caller& caller, v1::QuotaInfo quota, Reply<v1::QuotaInfo> reply) {
+void GuardedApi::setQuotaApart(const Caller& caller, v1::QuotaInfo quota, Reply<v1::QuotaInfo> reply) {
   const bool is_users = quota.of().kind() == v1::QUOTA_USER && quota.of().name() != "*";
   const Status named = is_users ? tls::checkUserName(quota.of().name()) : Status();
   if (!named.ok() && checkMay(caller, ruleOf("SetQuota")).ok())
     return guard_.refuse(caller, ruleOf("SetQuota"), "quota", std::move(reply), named);
   passCall(guard_, "SetQuota", inner_, &Api::setQuota, caller, std::move(quota), std::move(reply));
-}
-
-void GuardedApi::removeQuota(const Caller& caller, v1::QuotaRef quota, Reply<v1::Nothing> reply) {
-  passCall(guard_, "RemoveQuota", inner_, &Api::removeQuota, caller, std::move(quota), std::move(reply));
-}
-
-void GuardedApi::listQuotas(const Caller& caller, v1::ListQuotasRequest request,
-                            Reply<v1::ListQuotasReply> reply) {
-  passCall(guard_, "ListQuotas", inner_, &Api::listQuotas, caller, std::move(request), std::move(reply));
-}
-
-// ---- hosts
-
-void GuardedApi::listHosts(const Caller& caller, v1::ListHostsRequest request,
-                           Reply<v1::ListHostsReply> reply) {
-  passCall(guard_, "ListHosts", inner_, &Api::listHosts, caller, std::move(request), std::move(reply));
-}
-
-void GuardedApi::getHost(const Caller& caller, v1::HostRef host, Reply<v1::HostInfo> reply) {
-  passCall(guard_, "GetHost", inner_, &Api::getHost, caller, std::move(host), std::move(reply));
-}
-
-void GuardedApi::drain(const Caller& caller, v1::DrainRequest request, Reply<v1::HostInfo> reply) {
-  passCall(guard_, "Drain", inner_, &Api::drain, caller, std::move(request), std::move(reply));
-}
-
-void GuardedApi::resume(const Caller& caller, v1::HostRef host, Reply<v1::HostInfo> reply) {
-  passCall(guard_, "Resume", inner_, &Api::resume, caller, std::move(host), std::move(reply));
-}
-
-void GuardedApi::removeHost(const Caller& caller, v1::HostRef host, Reply<v1::Nothing> reply) {
-  passCall(guard_, "RemoveHost", inner_, &Api::removeHost, caller, std::move(host), std::move(reply));
-}
-
-// ---- the daemon itself
-
-void GuardedApi::about(const Caller& caller, v1::Nothing nothing, Reply<v1::AboutReply> reply) {
-  passCall(guard_, "About", inner_, &Api::about, caller, std::move(nothing), std::move(reply));
-}
-
-void GuardedApi::checkStore(const Caller& caller, v1::Nothing nothing, Reply<v1::CheckStoreReply> reply) {
-  passCall(guard_, "CheckStore", inner_, &Api::checkStore, caller, std::move(nothing), std::move(reply));
 }
 
 void GuardedApi::backup(const Caller& caller, v1::Nothing nothing, Reply<std::string> reply) {

@@ -20,61 +20,22 @@ constexpr bool kByKeys = true;
 // Of partitions, the allocation decides besides (popdistd/pods/pod_access.h), and who holds one that is
 // removed with force.
 constexpr std::array kPolicy{
-    // controller.proto
-    Rule{"Submit", kSubmit, kSubmit, kAudited},
-    Rule{"Get", kViewer, kViewer, kReads},
-    Rule{"List", kViewer, kViewer, kReads},
+#define CALL(Name, member, Request, Answer, least, others, audit, ...) Rule{#Name, least, others, audit},
+#include "proto/calls/controller.def"
+#define CALL(Name, member, Request, Answer, least, others, audit, ...) Rule{#Name, least, others, audit},
+#include "proto/calls/access.def"
+#define CALL(Name, member, Request, Answer, least, others, audit, ...) \
+  Rule{#Name, least, others, audit, kByKeys},
+#include "proto/calls/pods.def"
+#define CALL(Name, member, Request, Answer, least, others, audit, ...) \
+  Rule{#Name, least, others, audit, kByKeys},
+#include "proto/calls/vipu.def"
+    // version.proto, and streams
+    Rule{"GetVersion", kViewer, kViewer, kReads, kByKeys},
     Rule{"Watch", kViewer, kViewer, kReads},
     Rule{"Logs", kViewer, kOperator, kReads},
-    Rule{"Signal", kSubmit, kOperator, kAudited},
-    Rule{"Cancel", kSubmit, kOperator, kAudited},
-    Rule{"Hold", kSubmit, kOperator, kAudited},
-    Rule{"Release", kSubmit, kOperator, kAudited},
-    Rule{"Forget", kSubmit, kOperator, kAudited},
-    Rule{"CountJobs", kViewer, kViewer, kReads},
-    Rule{"SetQuota", kAdmin, kAdmin, kAudited},
-    Rule{"RemoveQuota", kAdmin, kAdmin, kAudited},
-    Rule{"ListQuotas", kViewer, kViewer, kReads},
-    Rule{"ListHosts", kViewer, kViewer, kReads},
-    Rule{"GetHost", kViewer, kViewer, kReads},
-    Rule{"Drain", kOperator, kOperator, kAudited},
-    Rule{"Resume", kOperator, kOperator, kAudited},
-    Rule{"RemoveHost", kAdmin, kAdmin, kAudited},
-    Rule{"About", kViewer, kViewer, kReads},
     Rule{"Backup", kAdmin, kAdmin, kAudited},
-    Rule{"CheckStore", kAdmin, kAdmin, kReads},
-    // pods.proto
-    Rule{"CreateCluster", kAdmin, kAdmin, kAudited, kByKeys},
-    Rule{"RemoveCluster", kAdmin, kAdmin, kAudited, kByKeys},
-    Rule{"ListClusters", kViewer, kViewer, kReads, kByKeys},
-    Rule{"CreateAgent", kAdmin, kAdmin, kAudited, kByKeys},
-    Rule{"RemoveAgent", kAdmin, kAdmin, kAudited, kByKeys},
-    Rule{"ListAgents", kViewer, kViewer, kReads, kByKeys},
-    Rule{"DrainAgent", kOperator, kOperator, kAudited, kByKeys},
-    Rule{"ResumeAgent", kOperator, kOperator, kAudited, kByKeys},
-    Rule{"CreateAllocation", kAdmin, kAdmin, kAudited, kByKeys},
-    Rule{"RemoveAllocation", kAdmin, kAdmin, kAudited, kByKeys},
-    Rule{"ListAllocations", kViewer, kViewer, kReads, kByKeys},
-    Rule{"ListPartitions", kViewer, kViewer, kReads, kByKeys},
-    Rule{"ReleasePartition", kAdmin, kAdmin, kAudited, kByKeys},
     Rule{"HoldPartition", kSubmit, kSubmit, kAudited, kByKeys},
-    // virmgrpc
-    Rule{"ListIPUAttributes", kViewer, kViewer, kReads, kByKeys},
-    Rule{"CreatePartition", kSubmit, kSubmit, kAudited, kByKeys},
-    Rule{"RemovePartition", kSubmit, kOperator, kAudited, kByKeys},
-    Rule{"ResetPartition", kSubmit, kSubmit, kAudited, kByKeys},
-    Rule{"GetPartitionIpuofConfig", kViewer, kViewer, kReads, kByKeys},
-    Rule{"GetPartitionStatus", kViewer, kViewer, kReads, kByKeys},
-    Rule{"GetVersion", kViewer, kViewer, kReads, kByKeys},
-    // access.proto
-    Rule{"CreateUser", kAdmin, kAdmin, kAudited},
-    Rule{"ListUsers", kAdmin, kAdmin, kReads},
-    Rule{"RemoveUser", kAdmin, kAdmin, kAudited},
-    Rule{"CreateToken", kViewer, kViewer, kAudited},
-    Rule{"ListTokens", kViewer, kViewer, kReads},
-    Rule{"RemoveToken", kViewer, kViewer, kAudited},
-    Rule{"ListAudit", kAdmin, kAdmin, kReads},
-    Rule{"CheckAudit", kAdmin, kAdmin, kReads},
 };
 
 constexpr Rule kUnknown{"", kAdmin, kAdmin, kAudited};

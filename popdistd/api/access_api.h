@@ -11,19 +11,9 @@ class AccessApi {
  public:
   virtual ~AccessApi() = default;
 
-  virtual void createUser(const Caller& caller, v1::CreateUserRequest request,
-                          Reply<v1::CreateUserReply> reply) = 0;
-  virtual void listUsers(const Caller& caller, v1::ListUsersRequest request,
-                         Reply<v1::ListUsersReply> reply) = 0;
-  virtual void removeUser(const Caller& caller, v1::UserRef user, Reply<v1::Nothing> reply) = 0;
-  virtual void createToken(const Caller& caller, v1::CreateTokenRequest request,
-                           Reply<v1::CreateTokenReply> reply) = 0;
-  virtual void listTokens(const Caller& caller, v1::ListTokensRequest request,
-                          Reply<v1::ListTokensReply> reply) = 0;
-  virtual void removeToken(const Caller& caller, v1::TokenRef token, Reply<v1::Nothing> reply) = 0;
-  virtual void listAudit(const Caller& caller, v1::ListAuditRequest request,
-                         Reply<v1::ListAuditReply> reply) = 0;
-  virtual void checkAudit(const Caller& caller, v1::Nothing, Reply<v1::CheckAuditReply> reply) = 0;
+#define CALL(Name, member, Request, Answer, ...) \
+  virtual void member(const Caller& caller, v1::Request request, Reply<v1::Answer> reply) = 0;
+#include "proto/calls/access.def"
 };
 
 }  // namespace pop::popdistd

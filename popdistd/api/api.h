@@ -25,30 +25,10 @@ class Api {
  public:
   virtual ~Api() = default;
 
-  virtual void submit(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply) = 0;
-  virtual void get(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) = 0;
-  virtual void list(const Caller& caller, v1::ListJobsRequest request, Reply<v1::ListJobsReply> reply) = 0;
-  virtual void countJobs(const Caller& caller, v1::Nothing, Reply<v1::CountJobsReply> reply) = 0;
-  virtual void signal(const Caller& caller, v1::SignalRequest request, Reply<v1::JobInfo> reply) = 0;
-  virtual void cancel(const Caller& caller, v1::CancelRequest request, Reply<v1::JobInfo> reply) = 0;
-  virtual void hold(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) = 0;
-  virtual void release(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) = 0;
-  virtual void forget(const Caller& caller, v1::JobRef job, Reply<v1::Nothing> reply) = 0;
+#define CALL(Name, member, Request, Answer, ...) \
+  virtual void member(const Caller& caller, v1::Request request, Reply<v1::Answer> reply) = 0;
+#include "proto/calls/controller.def"
 
-  virtual void listHosts(const Caller& caller, v1::ListHostsRequest request,
-                         Reply<v1::ListHostsReply> reply) = 0;
-  virtual void getHost(const Caller& caller, v1::HostRef host, Reply<v1::HostInfo> reply) = 0;
-  virtual void drain(const Caller& caller, v1::DrainRequest request, Reply<v1::HostInfo> reply) = 0;
-  virtual void resume(const Caller& caller, v1::HostRef host, Reply<v1::HostInfo> reply) = 0;
-  virtual void removeHost(const Caller& caller, v1::HostRef host, Reply<v1::Nothing> reply) = 0;
-
-  virtual void setQuota(const Caller& caller, v1::QuotaInfo quota, Reply<v1::QuotaInfo> reply) = 0;
-  virtual void removeQuota(const Caller& caller, v1::QuotaRef quota, Reply<v1::Nothing> reply) = 0;
-  virtual void listQuotas(const Caller& caller, v1::ListQuotasRequest request,
-                          Reply<v1::ListQuotasReply> reply) = 0;
-
-  virtual void about(const Caller& caller, v1::Nothing, Reply<v1::AboutReply> reply) = 0;
-  virtual void checkStore(const Caller& caller, v1::Nothing, Reply<v1::CheckStoreReply> reply) = 0;
   /// The path of a temporary file with the copy, for the transport to send and remove.
   virtual void backup(const Caller& caller, v1::Nothing, Reply<std::string> reply) = 0;
 

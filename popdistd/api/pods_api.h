@@ -15,28 +15,10 @@ class PodsApi {
  public:
   virtual ~PodsApi() = default;
 
-  virtual void createCluster(const Caller& caller, v1::ClusterInfo cluster, Reply<v1::ClusterInfo> reply) = 0;
-  virtual void removeCluster(const Caller& caller, v1::ClusterRef cluster, Reply<v1::Nothing> reply) = 0;
-  virtual void listClusters(const Caller& caller, v1::ListClustersRequest request,
-                            Reply<v1::ListClustersReply> reply) = 0;
-  virtual void createAgent(const Caller& caller, v1::AgentInfo agent, Reply<v1::AgentInfo> reply) = 0;
-  virtual void removeAgent(const Caller& caller, v1::AgentRef agent, Reply<v1::Nothing> reply) = 0;
-  virtual void listAgents(const Caller& caller, v1::ListAgentsRequest request,
-                          Reply<v1::ListAgentsReply> reply) = 0;
-  virtual void drainAgent(const Caller& caller, v1::DrainAgentRequest request,
-                          Reply<v1::AgentInfo> reply) = 0;
-  virtual void resumeAgent(const Caller& caller, v1::AgentRef agent, Reply<v1::AgentInfo> reply) = 0;
-  virtual void createAllocation(const Caller& caller, v1::CreateAllocationRequest request,
-                                Reply<v1::AllocationInfo> reply) = 0;
-  virtual void removeAllocation(const Caller& caller, v1::AllocationRef allocation,
-                                Reply<v1::Nothing> reply) = 0;
-  virtual void listAllocations(const Caller& caller, v1::ListAllocationsRequest request,
-                               Reply<v1::ListAllocationsReply> reply) = 0;
+#define CALL(Name, member, Request, Answer, ...) \
+  virtual void member(const Caller& caller, v1::Request request, Reply<v1::Answer> reply) = 0;
+#include "proto/calls/pods.def"
 
-  virtual void listPartitions(const Caller& caller, v1::ListPodPartitionsRequest request,
-                              Reply<v1::ListPodPartitionsReply> reply) = 0;
-  virtual void releasePartition(const Caller& caller, v1::ReleasePartitionRequest request,
-                                Reply<v1::Nothing> reply) = 0;
   /// To destroy the source lets the partition go. `ready`: see Source.
   virtual Result<std::unique_ptr<Source<v1::HoldReply>>> holdPartition(const Caller& caller,
                                                                        const v1::HoldRequest& request,

@@ -17,20 +17,9 @@ class VipuApi {
  public:
   virtual ~VipuApi() = default;
 
-  virtual void listPartitions(const Caller& caller, virmgrpc::ListPartitionsRequest request,
-                              Reply<virmgrpc::ListPartitionsReply> reply) = 0;
-  virtual void listIpuAttributes(const Caller& caller, virmgrpc::ListIPUAttributesRequest request,
-                                 Reply<virmgrpc::ListIPUAttributesReply> reply) = 0;
-  virtual void createPartition(const Caller& caller, virmgrpc::CreatePartitionRequest request,
-                               Reply<virmgrpc::CreatePartitionReply> reply) = 0;
-  virtual void removePartition(const Caller& caller, virmgrpc::RemovePartitionRequest request,
-                               Reply<virmgrpc::RemovePartitionReply> reply) = 0;
-  virtual void resetPartition(const Caller& caller, virmgrpc::ResetPartitionRequest request,
-                              Reply<virmgrpc::ResetPartitionReply> reply) = 0;
-  virtual void getPartitionIpuofConfig(const Caller& caller, virmgrpc::GetPartitionIpuofConfigRequest request,
-                                       Reply<virmgrpc::GetPartitionIpuofConfigReply> reply) = 0;
-  virtual void getPartitionStatus(const Caller& caller, virmgrpc::GetPartitionStatusRequest request,
-                                  Reply<virmgrpc::GetPartitionStatusReply> reply) = 0;
+#define CALL(Name, member, Request, Answer, ...) \
+  virtual void member(const Caller& caller, virmgrpc::Request request, Reply<virmgrpc::Answer> reply) = 0;
+#include "proto/calls/vipu.def"
 
   virtual void getVersion(const Caller& caller, virmgrpc::VersionRequest request,
                           Reply<virmgrpc::VersionReply> reply) = 0;

@@ -58,27 +58,9 @@ class DaemonCore final : public Api, public HostGate {
   DaemonCore(const DaemonCore&) = delete;
   DaemonCore& operator=(const DaemonCore&) = delete;
 
-  void submit(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply) override;
-  void get(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) override;
-  void list(const Caller& caller, v1::ListJobsRequest request, Reply<v1::ListJobsReply> reply) override;
-  void countJobs(const Caller& caller, v1::Nothing, Reply<v1::CountJobsReply> reply) override;
-  void signal(const Caller& caller, v1::SignalRequest request, Reply<v1::JobInfo> reply) override;
-  void cancel(const Caller& caller, v1::CancelRequest request, Reply<v1::JobInfo> reply) override;
-  void hold(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) override;
-  void release(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) override;
-  void forget(const Caller& caller, v1::JobRef job, Reply<v1::Nothing> reply) override;
-  void listHosts(const Caller& caller, v1::ListHostsRequest request,
-                 Reply<v1::ListHostsReply> reply) override;
-  void getHost(const Caller& caller, v1::HostRef host, Reply<v1::HostInfo> reply) override;
-  void drain(const Caller& caller, v1::DrainRequest request, Reply<v1::HostInfo> reply) override;
-  void resume(const Caller& caller, v1::HostRef host, Reply<v1::HostInfo> reply) override;
-  void removeHost(const Caller& caller, v1::HostRef host, Reply<v1::Nothing> reply) override;
-  void setQuota(const Caller& caller, v1::QuotaInfo quota, Reply<v1::QuotaInfo> reply) override;
-  void removeQuota(const Caller& caller, v1::QuotaRef quota, Reply<v1::Nothing> reply) override;
-  void listQuotas(const Caller& caller, v1::ListQuotasRequest request,
-                  Reply<v1::ListQuotasReply> reply) override;
-  void about(const Caller& caller, v1::Nothing, Reply<v1::AboutReply> reply) override;
-  void checkStore(const Caller& caller, v1::Nothing, Reply<v1::CheckStoreReply> reply) override;
+#define CALL(Name, member, Request, Answer, ...) \
+  void member(const Caller& caller, v1::Request request, Reply<v1::Answer> reply) override;
+#include "proto/calls/controller.def"
   void backup(const Caller& caller, v1::Nothing, Reply<std::string> reply) override;
   Result<std::unique_ptr<Source<ShownChange>>> watch(const Caller& caller, const v1::WatchRequest& request,
                                                      Ready ready) override;
@@ -86,18 +68,26 @@ class DaemonCore final : public Api, public HostGate {
                                                    Ready ready) override;
 
   /// Clusters and partitions: PodsApi, VipuApi.
-  Pods& pods() { return pods_; }
+  Pods& pods() {
+    return pods_;
+  }
 
   /// For what is to be durable together with what the core writes.
-  Commits& commits() { return commits_; }
+  Commits& commits() {
+    return commits_;
+  }
   /// For /metrics: a look at all there is.
   CoreMeasures measures();
 
   /// Users have been shut out, or let in again: jobs may start now that could not.
-  void rolesChanged() { lives_.scheduleSoon(); }
+  void rolesChanged() {
+    lives_.scheduleSoon();
+  }
 
   /// Where it listens: what jobs are told from now on. For a port that was not known at the start.
-  void listensAt(int port) { vipu_server_.port = port; }
+  void listensAt(int port) {
+    vipu_server_.port = port;
+  }
 
   Status joined(const v1::HostJoins& joins, const std::string& address,
                 std::shared_ptr<HostChannel> channel) override;
@@ -126,7 +116,9 @@ class DaemonCore final : public Api, public HostGate {
   PodHooks podHooks();
   // Which call is whose is decided in front of this (popdistd/access/policy.h); here, those are kept out who
   // manage nothing, should a call ever come by another way.
-  static bool manages(const Caller& caller) { return caller.role >= v1::ROLE_OPERATOR; }
+  static bool manages(const Caller& caller) {
+    return caller.role >= v1::ROLE_OPERATOR;
+  }
   static Status checkManages(const Caller& caller, const std::string& what);
   /// The caller's own, or any for who manages the cluster.
   Result<Job*> controlled(const Caller& caller, const v1::JobRef& ref);

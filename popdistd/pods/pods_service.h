@@ -26,26 +26,9 @@ class PodsService final : public PodsApi {
 
   explicit PodsService(Parts parts) : parts_(std::move(parts)) {}
 
-  void createCluster(const Caller& caller, v1::ClusterInfo cluster, Reply<v1::ClusterInfo> reply) override;
-  void removeCluster(const Caller& caller, v1::ClusterRef cluster, Reply<v1::Nothing> reply) override;
-  void listClusters(const Caller& caller, v1::ListClustersRequest request,
-                    Reply<v1::ListClustersReply> reply) override;
-  void createAgent(const Caller& caller, v1::AgentInfo agent, Reply<v1::AgentInfo> reply) override;
-  void removeAgent(const Caller& caller, v1::AgentRef agent, Reply<v1::Nothing> reply) override;
-  void listAgents(const Caller& caller, v1::ListAgentsRequest request,
-                  Reply<v1::ListAgentsReply> reply) override;
-  void drainAgent(const Caller& caller, v1::DrainAgentRequest request, Reply<v1::AgentInfo> reply) override;
-  void resumeAgent(const Caller& caller, v1::AgentRef agent, Reply<v1::AgentInfo> reply) override;
-  void createAllocation(const Caller& caller, v1::CreateAllocationRequest request,
-                        Reply<v1::AllocationInfo> reply) override;
-  void removeAllocation(const Caller& caller, v1::AllocationRef allocation,
-                        Reply<v1::Nothing> reply) override;
-  void listAllocations(const Caller& caller, v1::ListAllocationsRequest request,
-                       Reply<v1::ListAllocationsReply> reply) override;
-  void listPartitions(const Caller& caller, v1::ListPodPartitionsRequest request,
-                      Reply<v1::ListPodPartitionsReply> reply) override;
-  void releasePartition(const Caller& caller, v1::ReleasePartitionRequest request,
-                        Reply<v1::Nothing> reply) override;
+#define CALL(Name, member, Request, Answer, ...) \
+  void member(const Caller& caller, v1::Request request, Reply<v1::Answer> reply) override;
+#include "proto/calls/pods.def"
   Result<std::unique_ptr<Source<v1::HoldReply>>> holdPartition(const Caller& caller,
                                                                const v1::HoldRequest& request,
                                                                Api::Ready ready) override;
@@ -59,7 +42,9 @@ class PodsService final : public PodsApi {
   static Status byManager(const Caller& caller, const std::string& what, const std::function<Status()>& act);
   Status release(const Caller& caller, const v1::ReleasePartitionRequest& request);
   bool seesCluster(const Caller& caller, const std::string& cluster);
-  vipu::PartitionTable& table() { return parts_.partitions.table(); }
+  vipu::PartitionTable& table() {
+    return parts_.partitions.table();
+  }
 
   const Parts parts_;
 };

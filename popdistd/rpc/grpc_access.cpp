@@ -13,30 +13,11 @@ class GrpcAccess final : public v1::Access::CallbackService, private ServiceCall
  public:
   using ServiceCalls::ServiceCalls;
 
-  Unary* CreateUser(Context* c, const v1::CreateUserRequest* q, v1::CreateUserReply* a) override {
-    return unary(c, q, a, &AccessApi::createUser);
+#define CALL(Name, member, Request, Answer, ...)                                           \
+  Unary* Name(Context* context, const v1::Request* request, v1::Answer* answer) override { \
+    return unary(context, request, answer, &AccessApi::member);                            \
   }
-  Unary* ListUsers(Context* c, const v1::ListUsersRequest* q, v1::ListUsersReply* a) override {
-    return unary(c, q, a, &AccessApi::listUsers);
-  }
-  Unary* RemoveUser(Context* c, const v1::UserRef* q, v1::Nothing* a) override {
-    return unary(c, q, a, &AccessApi::removeUser);
-  }
-  Unary* CreateToken(Context* c, const v1::CreateTokenRequest* q, v1::CreateTokenReply* a) override {
-    return unary(c, q, a, &AccessApi::createToken);
-  }
-  Unary* ListTokens(Context* c, const v1::ListTokensRequest* q, v1::ListTokensReply* a) override {
-    return unary(c, q, a, &AccessApi::listTokens);
-  }
-  Unary* RemoveToken(Context* c, const v1::TokenRef* q, v1::Nothing* a) override {
-    return unary(c, q, a, &AccessApi::removeToken);
-  }
-  Unary* ListAudit(Context* c, const v1::ListAuditRequest* q, v1::ListAuditReply* a) override {
-    return unary(c, q, a, &AccessApi::listAudit);
-  }
-  Unary* CheckAudit(Context* c, const v1::Nothing* q, v1::CheckAuditReply* a) override {
-    return unary(c, q, a, &AccessApi::checkAudit);
-  }
+#include "proto/calls/access.def"
 };
 
 }  // namespace

@@ -19,61 +19,11 @@ class ControllerService final : public RawWatch, private ServiceCalls<Api> {
  public:
   using ServiceCalls::ServiceCalls;
 
-  // ---- those of popdistd/api/unary_methods.h
-
-  Unary* Submit(Context* c, const v1::SubmitRequest* q, v1::SubmitReply* a) override {
-    return unary(c, q, a, &Api::submit);
+#define CALL(Name, member, Request, Answer, ...)                                           \
+  Unary* Name(Context* context, const v1::Request* request, v1::Answer* answer) override { \
+    return unary(context, request, answer, &Api::member);                                  \
   }
-  Unary* Get(Context* c, const v1::JobRef* q, v1::JobInfo* a) override { return unary(c, q, a, &Api::get); }
-  Unary* List(Context* c, const v1::ListJobsRequest* q, v1::ListJobsReply* a) override {
-    return unary(c, q, a, &Api::list);
-  }
-  Unary* CountJobs(Context* c, const v1::Nothing* q, v1::CountJobsReply* a) override {
-    return unary(c, q, a, &Api::countJobs);
-  }
-  Unary* Signal(Context* c, const v1::SignalRequest* q, v1::JobInfo* a) override {
-    return unary(c, q, a, &Api::signal);
-  }
-  Unary* Cancel(Context* c, const v1::CancelRequest* q, v1::JobInfo* a) override {
-    return unary(c, q, a, &Api::cancel);
-  }
-  Unary* Hold(Context* c, const v1::JobRef* q, v1::JobInfo* a) override { return unary(c, q, a, &Api::hold); }
-  Unary* Release(Context* c, const v1::JobRef* q, v1::JobInfo* a) override {
-    return unary(c, q, a, &Api::release);
-  }
-  Unary* Forget(Context* c, const v1::JobRef* q, v1::Nothing* a) override {
-    return unary(c, q, a, &Api::forget);
-  }
-  Unary* ListHosts(Context* c, const v1::ListHostsRequest* q, v1::ListHostsReply* a) override {
-    return unary(c, q, a, &Api::listHosts);
-  }
-  Unary* GetHost(Context* c, const v1::HostRef* q, v1::HostInfo* a) override {
-    return unary(c, q, a, &Api::getHost);
-  }
-  Unary* Drain(Context* c, const v1::DrainRequest* q, v1::HostInfo* a) override {
-    return unary(c, q, a, &Api::drain);
-  }
-  Unary* Resume(Context* c, const v1::HostRef* q, v1::HostInfo* a) override {
-    return unary(c, q, a, &Api::resume);
-  }
-  Unary* RemoveHost(Context* c, const v1::HostRef* q, v1::Nothing* a) override {
-    return unary(c, q, a, &Api::removeHost);
-  }
-  Unary* SetQuota(Context* c, const v1::QuotaInfo* q, v1::QuotaInfo* a) override {
-    return unary(c, q, a, &Api::setQuota);
-  }
-  Unary* RemoveQuota(Context* c, const v1::QuotaRef* q, v1::Nothing* a) override {
-    return unary(c, q, a, &Api::removeQuota);
-  }
-  Unary* ListQuotas(Context* c, const v1::ListQuotasRequest* q, v1::ListQuotasReply* a) override {
-    return unary(c, q, a, &Api::listQuotas);
-  }
-  Unary* About(Context* c, const v1::Nothing* q, v1::AboutReply* a) override {
-    return unary(c, q, a, &Api::about);
-  }
-  Unary* CheckStore(Context* c, const v1::Nothing* q, v1::CheckStoreReply* a) override {
-    return unary(c, q, a, &Api::checkStore);
-  }
+#include "proto/calls/controller.def"
 
   // ---- those that take time
 

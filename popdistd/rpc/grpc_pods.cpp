@@ -13,47 +13,11 @@ class GrpcPods final : public v1::Pods::CallbackService, private ServiceCalls<Po
  public:
   using ServiceCalls::ServiceCalls;
 
-  Unary* CreateCluster(Context* c, const v1::ClusterInfo* q, v1::ClusterInfo* a) override {
-    return unary(c, q, a, &PodsApi::createCluster);
+#define CALL(Name, member, Request, Answer, ...)                                           \
+  Unary* Name(Context* context, const v1::Request* request, v1::Answer* answer) override { \
+    return unary(context, request, answer, &PodsApi::member);                              \
   }
-  Unary* RemoveCluster(Context* c, const v1::ClusterRef* q, v1::Nothing* a) override {
-    return unary(c, q, a, &PodsApi::removeCluster);
-  }
-  Unary* ListClusters(Context* c, const v1::ListClustersRequest* q, v1::ListClustersReply* a) override {
-    return unary(c, q, a, &PodsApi::listClusters);
-  }
-  Unary* CreateAgent(Context* c, const v1::AgentInfo* q, v1::AgentInfo* a) override {
-    return unary(c, q, a, &PodsApi::createAgent);
-  }
-  Unary* RemoveAgent(Context* c, const v1::AgentRef* q, v1::Nothing* a) override {
-    return unary(c, q, a, &PodsApi::removeAgent);
-  }
-  Unary* ListAgents(Context* c, const v1::ListAgentsRequest* q, v1::ListAgentsReply* a) override {
-    return unary(c, q, a, &PodsApi::listAgents);
-  }
-  Unary* DrainAgent(Context* c, const v1::DrainAgentRequest* q, v1::AgentInfo* a) override {
-    return unary(c, q, a, &PodsApi::drainAgent);
-  }
-  Unary* ResumeAgent(Context* c, const v1::AgentRef* q, v1::AgentInfo* a) override {
-    return unary(c, q, a, &PodsApi::resumeAgent);
-  }
-  Unary* CreateAllocation(Context* c, const v1::CreateAllocationRequest* q, v1::AllocationInfo* a) override {
-    return unary(c, q, a, &PodsApi::createAllocation);
-  }
-  Unary* RemoveAllocation(Context* c, const v1::AllocationRef* q, v1::Nothing* a) override {
-    return unary(c, q, a, &PodsApi::removeAllocation);
-  }
-  Unary* ListAllocations(Context* c, const v1::ListAllocationsRequest* q,
-                         v1::ListAllocationsReply* a) override {
-    return unary(c, q, a, &PodsApi::listAllocations);
-  }
-  Unary* ListPartitions(Context* c, const v1::ListPodPartitionsRequest* q,
-                        v1::ListPodPartitionsReply* a) override {
-    return unary(c, q, a, &PodsApi::listPartitions);
-  }
-  Unary* ReleasePartition(Context* c, const v1::ReleasePartitionRequest* q, v1::Nothing* a) override {
-    return unary(c, q, a, &PodsApi::releasePartition);
-  }
+#include "proto/calls/pods.def"
 
   grpc::ServerWriteReactor<v1::HoldReply>* HoldPartition(Context* context,
                                                          const v1::HoldRequest* request) override {

@@ -14,34 +14,11 @@ class GrpcVipuUser final : public virmgrpc::UserService::CallbackService, privat
  public:
   using ServiceCalls::ServiceCalls;
 
-  Unary* ListPartitions(Context* c, const virmgrpc::ListPartitionsRequest* q,
-                        virmgrpc::ListPartitionsReply* a) override {
-    return unary(c, q, a, &VipuApi::listPartitions);
+#define CALL(Name, member, Request, Answer, ...)                                                       \
+  Unary* Name(Context* context, const virmgrpc::Request* request, virmgrpc::Answer* answer) override { \
+    return unary(context, request, answer, &VipuApi::member);                                          \
   }
-  Unary* ListIPUAttributes(Context* c, const virmgrpc::ListIPUAttributesRequest* q,
-                           virmgrpc::ListIPUAttributesReply* a) override {
-    return unary(c, q, a, &VipuApi::listIpuAttributes);
-  }
-  Unary* CreatePartition(Context* c, const virmgrpc::CreatePartitionRequest* q,
-                         virmgrpc::CreatePartitionReply* a) override {
-    return unary(c, q, a, &VipuApi::createPartition);
-  }
-  Unary* RemovePartition(Context* c, const virmgrpc::RemovePartitionRequest* q,
-                         virmgrpc::RemovePartitionReply* a) override {
-    return unary(c, q, a, &VipuApi::removePartition);
-  }
-  Unary* ResetPartition(Context* c, const virmgrpc::ResetPartitionRequest* q,
-                        virmgrpc::ResetPartitionReply* a) override {
-    return unary(c, q, a, &VipuApi::resetPartition);
-  }
-  Unary* GetPartitionIpuofConfig(Context* c, const virmgrpc::GetPartitionIpuofConfigRequest* q,
-                                 virmgrpc::GetPartitionIpuofConfigReply* a) override {
-    return unary(c, q, a, &VipuApi::getPartitionIpuofConfig);
-  }
-  Unary* GetPartitionStatus(Context* c, const virmgrpc::GetPartitionStatusRequest* q,
-                            virmgrpc::GetPartitionStatusReply* a) override {
-    return unary(c, q, a, &VipuApi::getPartitionStatus);
-  }
+#include "proto/calls/vipu.def"
 };
 
 class GrpcVipuVersion final : public virmgrpc::VersionService::CallbackService,

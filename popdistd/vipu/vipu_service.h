@@ -25,20 +25,9 @@ class VipuService final : public VipuApi {
 
   explicit VipuService(Parts parts) : parts_(std::move(parts)) {}
 
-  void listPartitions(const Caller& caller, virmgrpc::ListPartitionsRequest request,
-                      Reply<virmgrpc::ListPartitionsReply> reply) override;
-  void listIpuAttributes(const Caller& caller, virmgrpc::ListIPUAttributesRequest request,
-                         Reply<virmgrpc::ListIPUAttributesReply> reply) override;
-  void createPartition(const Caller& caller, virmgrpc::CreatePartitionRequest request,
-                       Reply<virmgrpc::CreatePartitionReply> reply) override;
-  void removePartition(const Caller& caller, virmgrpc::RemovePartitionRequest request,
-                       Reply<virmgrpc::RemovePartitionReply> reply) override;
-  void resetPartition(const Caller& caller, virmgrpc::ResetPartitionRequest request,
-                      Reply<virmgrpc::ResetPartitionReply> reply) override;
-  void getPartitionIpuofConfig(const Caller& caller, virmgrpc::GetPartitionIpuofConfigRequest request,
-                               Reply<virmgrpc::GetPartitionIpuofConfigReply> reply) override;
-  void getPartitionStatus(const Caller& caller, virmgrpc::GetPartitionStatusRequest request,
-                          Reply<virmgrpc::GetPartitionStatusReply> reply) override;
+#define CALL(Name, member, Request, Answer, ...) \
+  void member(const Caller& caller, virmgrpc::Request request, Reply<virmgrpc::Answer> reply) override;
+#include "proto/calls/vipu.def"
   void getVersion(const Caller& caller, virmgrpc::VersionRequest request,
                   Reply<virmgrpc::VersionReply> reply) override;
 
@@ -53,7 +42,9 @@ class VipuService final : public VipuApi {
       const Caller& caller, const virmgrpc::GetPartitionIpuofConfigRequest& request);
   Result<virmgrpc::ListIPUAttributesReply> attributes(const Caller& caller,
                                                       const virmgrpc::ListIPUAttributesRequest& request);
-  vipu::PartitionTable& table() { return parts_.partitions.table(); }
+  vipu::PartitionTable& table() {
+    return parts_.partitions.table();
+  }
 
   const Parts parts_;
 };

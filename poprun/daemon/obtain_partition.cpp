@@ -34,7 +34,8 @@ Result<std::string> onlyPartition(const HoldOptions& options, PodsClient& client
 }
 
 Result<virmgrpc::PartitionSpec> specOf(PodsClient& client, const std::string& id) {
-  POP_ASSIGN_OR_RETURN(const virmgrpc::ListPartitionsReply reply, client.listPartitions({}));
+  POP_ASSIGN_OR_RETURN(const virmgrpc::ListPartitionsReply reply,
+                       client.listPartitions(virmgrpc::ListPartitionsRequest()));
   for (const virmgrpc::Partition& each : reply.partitions()) {
     if (each.id() == id) return each.spec();
   }
@@ -61,7 +62,7 @@ Status reset(const HoldOptions& options, PodsClient& client, const std::string& 
   virmgrpc::ResetPartitionRequest request;
   request.set_partition_id(id);
   sayIfVerbose(options, "Resetting V-IPU partition " + id);
-  POP_RETURN_IF_ERROR(client.resetPartition(request));
+  POP_RETURN_IF_ERROR(client.resetPartition(request).status());
   return waitUntilActive(client, id, deadline);
 }
 
@@ -107,7 +108,7 @@ Status removePartition(PodsClient& client, const std::string& partition, Deadlin
   virmgrpc::RemovePartitionRequest request;
   request.set_partition_id(partition);
   while (true) {
-    const Status removed = client.removePartition(request);
+    const Status removed = client.removePartition(request).status();
     if (removed.ok()) return waitUntilGone(client, partition, deadline);
     if (removed.code() == Code::kNotFound) return {};
     const bool held = removed.code() == Code::kFailedPrecondition;
