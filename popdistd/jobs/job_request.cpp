@@ -9,6 +9,7 @@
 #include "common/model/job_name.h"
 #include "common/model/placement.h"
 #include "common/wire/job_codec.h"
+#include "popdistd/jobs/life/job_life_fsm.h"
 
 namespace pop::popdistd {
 namespace {
@@ -129,7 +130,7 @@ v1::JobRecord recordOf(const v1::SubmitRequest& request, const model::JobSpec& s
   v1::JobInfo& info = *record.mutable_info();
   info.set_name(request.name());
   info.set_user(user);
-  info.set_state(request.held() ? v1::JOB_HELD : v1::JOB_QUEUED);
+  info.set_state(firstState(request.held()));
   info.set_num_instances(spec.num_instances);
   info.set_priority(request.priority());
   for (const std::string& word : spec.programs.front().command) {

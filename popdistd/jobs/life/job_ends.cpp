@@ -22,12 +22,6 @@ constexpr std::int64_t kMaxEventBytes = 16 << 20;
 constexpr std::int64_t kEventCredit = 4 << 20;
 constexpr std::chrono::seconds kReplanAfter{10};
 
-v1::JobEnd endOf(const Job& job, const v1::JobOutcome& outcome) {
-  if (job.record.cancels() > 0) return v1::END_CANCELLED;
-  if (outcome.timed_out()) return v1::END_TIMED_OUT;
-  return outcome.exit_code() == 0 ? v1::END_SUCCEEDED : v1::END_FAILED;
-}
-
 std::string reasonIn(const Job& job, const v1::JobOutcome& outcome) {
   if (job.record.cancels() > 0) return job.record.cancel_reason();
   if (!outcome.has_failure()) return "";
@@ -123,7 +117,7 @@ void JobLives::finish(Job& job, const v1::JobOutcome& outcome) {
   job.mutableInfo().mutable_outcome()->clear_stack_traces();  // which can be long; its event has them
   const std::string host = job.host();
   const RunnerId runner = job.runner();
-  end(job, endOf(job, outcome), reasonIn(job, outcome));
+  happened(job, JobLifeEvent::kOutcome, reasonIn(job, outcome));
   parts_.commits.whenDurable([this, host, runner](const Status& status) {
     v1::RunnerOrder order;
     order.mutable_retire();
@@ -146,10 +140,7 @@ void JobLives::recordsEnded(std::int64_t id, std::int32_t attempt, const Status&
 void JobLives::runnerLost(Job& job, const std::string& why) {
   if (!job.record.lost_why().empty()) return;
   job.record.set_lost_why(why);
-  job.mutableInfo().set_state(v1::JOB_ENDING);
-  job.setReason(why);
-  save(job);
-  askForProof(job);
+  happened(job, JobLifeEvent::kRunnerGone, why);
 }
 
 // On the first, its keeper ends it.
@@ -157,35 +148,8 @@ void JobLives::askForProof(const Job& job) {
   proofs_.ask({job.id(), job.record.agent_job_id(), otherHosts(job)}, [this, id = job.id()] {
     Job* const lost = parts_.jobs.find(id);
     if (lost != nullptr && !lost->record.lost_why().empty())
-      end(*lost, v1::END_FAILED, lost->record.lost_why());
+      happened(*lost, JobLifeEvent::kHostsFree, lost->record.lost_why());
   });
-}
-
-// `reason` may come from the job, which forgets it here.
-void JobLives::end(Job& job, v1::JobEnd how, std::string reason) {
-  proofs_.forget(job.id());
-  parts_.links.unfollow(job.live->events_stream);
-  const std::string partition = job.live->spec.partition.name;
-  const auto seen = std::chrono::floor<milliseconds>(parts_.seen.now());
-  if (const double used = usedSoFar(job, seen); used > 0) parts_.quotas.addUse(job.info().user(), used, seen);
-  v1::JobInfo& info = job.mutableInfo();
-  info.set_state(v1::JOB_ENDED);
-  info.set_end(job.record.cancels() > 0 && how == v1::END_FAILED ? v1::END_CANCELLED : how);
-  job.setReason(reason);
-  info.clear_conditions();
-  info.clear_wait_cause();
-  info.clear_expected_start();
-  info.set_instances_running(0);
-  *info.mutable_ended() = timestamp(parts_.clock());
-  *job.record.mutable_ended_seen() = timestamp(parts_.seen.now());
-  ++meters_.ended[static_cast<std::size_t>(info.end())];
-  if (info.has_started()) meters_.run_seconds.add(secondsBetween(info.started(), info.ended()));
-  const std::unique_ptr<std::string> spec(job.record.release_spec());  // to clear it would keep its memory
-  job.record.clear_lost_why();
-  job.live = nullptr;
-  save(job);
-  how == v1::END_LOST ? parts_.pods.lost(job.id(), reason) : letPartitionGo(job, partition);
-  scheduleSoon();
 }
 
 // An outcome is told when all instances have ended, except on hosts that were lost.
@@ -212,7 +176,8 @@ void JobLives::hostRemoved(const std::string& name) {
   const std::set<std::int64_t> active = parts_.jobs.active();
   for (const std::int64_t id : active) {
     Job& job = *parts_.jobs.find(id);
-    if (job.host() == name) end(job, v1::END_LOST, "host " + name + " was removed from the cluster");
+    if (job.host() == name)
+      happened(job, JobLifeEvent::kHostLost, "host " + name + " was removed from the cluster");
   }
 }
 
@@ -233,8 +198,8 @@ void JobLives::tick() {
     if (host->info().state() == v1::HOST_UP) job.live->claimed_by.clear();
     const std::string condition = conditionOf(job, *host);
     if (!condition.empty() && silence.count() > job.record.lost_after_ms()) {
-      end(job, v1::END_LOST,
-          "host " + job.host() + " has been silent for " + secondsText(silence) + " s (--lost-after)");
+      happened(job, JobLifeEvent::kHostLost,
+               "host " + job.host() + " has been silent for " + secondsText(silence) + " s (--lost-after)");
       continue;
     }
     const std::string shown = job.info().conditions().empty() ? "" : job.info().conditions(0);

@@ -44,31 +44,8 @@ bool JobLives::cancel(Job& job, const std::string& why) {
   if (job.state() == v1::JOB_ENDED) return false;
   job.record.set_cancels(job.record.cancels() + 1);
   job.record.set_cancel_reason(why);
-  const bool is_started = job.state() == v1::JOB_RUNNING || job.state() == v1::JOB_ENDING ||
-                          (job.state() == v1::JOB_STARTING && job.live->start_is_sent);
-  if (!is_started) {
-    end(job, v1::END_CANCELLED, why);
-    return true;
-  }
-  job.mutableInfo().set_state(v1::JOB_ENDING);
-  job.setReason(why);
-  save(job);
-  stop(job, job.record.cancels());
+  happened(job, job.live->start_is_sent ? JobLifeEvent::kCancel : JobLifeEvent::kDrop, why);
   return true;
-}
-
-// Each cancel is one order, which may be given again after a connection was lost: the runner knows its
-// number.
-void JobLives::stop(Job& job, int number) {
-  v1::RunnerOrder order;
-  order.mutable_stop()->set_number(number);
-  order.mutable_stop()->set_signal(SIGTERM);
-  parts_.commits.whenDurable(
-      [this, id = job.id(), attempt = job.info().attempt(), order](const Status& status) {
-        const Job* const stored = parts_.jobs.find(id);
-        if (status.ok() && isCurrent(stored, attempt))
-          parts_.links.order(stored->host(), stored->runner(), order);
-      });
 }
 
 Status JobLives::signal(Job& job, int signal) {
@@ -82,26 +59,18 @@ Status JobLives::signal(Job& job, int signal) {
 }
 
 Status JobLives::hold(Job& job) {
-  if (job.state() != v1::JOB_QUEUED && job.state() != v1::JOB_HELD)
+  if (!step(job.state(), JobLifeEvent::kHold))
     return failedPrecondition("job " + std::to_string(job.id()) +
                               " does not wait any more: only waiting jobs can be held");
-  job.mutableInfo().set_state(v1::JOB_HELD);
-  job.setReason("held");
-  job.mutableInfo().clear_wait_cause();
-  job.mutableInfo().clear_expected_start();
-  save(job);
-  scheduleSoon();
+  happened(job, JobLifeEvent::kHold, "held");
   return {};
 }
 
 Status JobLives::release(Job& job) {
   if (job.state() == v1::JOB_QUEUED) return {};
-  if (job.state() != v1::JOB_HELD)
+  if (!step(job.state(), JobLifeEvent::kRelease))
     return failedPrecondition("job " + std::to_string(job.id()) + " is not held");
-  job.mutableInfo().set_state(v1::JOB_QUEUED);
-  job.mutableInfo().clear_reason();
-  save(job);
-  scheduleSoon();
+  happened(job, JobLifeEvent::kRelease);
   return {};
 }
 
@@ -112,7 +81,7 @@ void JobLives::orderStart(std::int64_t id, std::int32_t attempt) {
   Job* const job = parts_.jobs.find(id);
   if (!isCurrent(job, attempt) || job->state() != v1::JOB_STARTING) return;
   Result<v1::HostOrder> order = startOrder(*job);
-  if (!order.ok()) return end(*job, v1::END_FAILED, order.status().message());
+  if (!order.ok()) return happened(*job, JobLifeEvent::kCannotStart, order.status().message());
   const Host* const host = parts_.hosts.find(job->host());
   if (host == nullptr || host->channel == nullptr) return missing(*job);
   job->live->start_is_sent = true;
@@ -138,17 +107,8 @@ Result<v1::HostOrder> JobLives::startOrder(const Job& job) const {
   return order;
 }
 
-void JobLives::started(Job& job) {
-  if (job.state() == v1::JOB_STARTING) {
-    if (Host* const host = parts_.hosts.find(job.host())) {
-      host->pauses.erase(job.info().user());
-      host->started_runner = parts_.loop.now();
-    }
-    job.mutableInfo().set_state(v1::JOB_RUNNING);
-    *job.mutableInfo().mutable_started() = timestamp(parts_.clock());
-    *job.record.mutable_started_seen() = timestamp(parts_.seen.now());
-    save(job);
-  }
+void JobLives::runnerIsThere(Job& job) {
+  happened(job, JobLifeEvent::kRunnerThere);  // or it was known
   follow(job);
   // The first stops it, the second kills it; more do no more.
   for (int number = std::max(1, job.record.cancels() - 1); number <= job.record.cancels(); ++number)
@@ -159,12 +119,13 @@ void JobLives::refused(Job& job, const Status& why) {
   if (job.info().has_started() || !job.hasRunner()) return;  // of a feeder
   const std::string reason =
       "host " + job.host() + " could not start its runner: " + printable(why.message());
-  if (job.record.cancels() > 0) return end(job, v1::END_CANCELLED, job.record.cancel_reason());
-  if (job.record.hosts_named()) return end(job, v1::END_FAILED, reason);
-  if (pauseStarts(job, why)) return waitAgain(job, reason);
-  job.record.add_refused_hosts(job.host());
-  if (job.record.refused_hosts_size() >= kMaxRefusals) return end(job, v1::END_FAILED, reason);
-  waitAgain(job, reason);
+  if (job.record.cancels() > 0) return happened(job, JobLifeEvent::kRefused, job.record.cancel_reason());
+  bool is_final = job.record.hosts_named();
+  if (!is_final && !pauseStarts(job, why)) {
+    job.record.add_refused_hosts(job.host());
+    is_final = job.record.refused_hosts_size() >= kMaxRefusals;
+  }
+  happened(job, is_final ? JobLifeEvent::kCannotStart : JobLifeEvent::kRefused, reason);
 }
 
 // A host that is broken would refuse all that waits, one after the other: it is asked less and less. What it
@@ -179,21 +140,6 @@ bool JobLives::pauseStarts(const Job& job, const Status& why) {
   pause_ends_ = std::min(pause_ends_.value_or(pause.until), pause.until);
   const bool is_well = host->started_runner && *host->started_runner >= pause.began;
   return isHostsFault(why.code()) && !is_well;
-}
-
-// Nothing of it has run.
-void JobLives::waitAgain(Job& job, const std::string& reason) {
-  parts_.pods.giveBack(job.id());
-  v1::JobInfo& info = job.mutableInfo();
-  info.set_state(v1::JOB_QUEUED);
-  job.setReason(reason);
-  info.clear_hosts();
-  info.clear_partition();
-  info.set_allocation(job.record.allocation());
-  job.live->load.clear();
-  job.live->start_is_sent = false;
-  save(job);
-  scheduleSoon();
 }
 
 // ---- adoption
@@ -267,7 +213,7 @@ void JobLives::takeUp(Host& host, const v1::HeldRunner& held) {
   if (!job->hasRunner()) return dismiss(host, held);
   job->live->start_is_sent = true;
   if (held.alive() && job->info().has_started() && job->live->events_stream == 0) ++meters_.adopted;
-  held.alive() ? started(*job) : follow(*job);
+  held.alive() ? runnerIsThere(*job) : follow(*job);
 }
 
 // A host that was given another name has the runners of its old name. It is not believed without a word,
@@ -292,10 +238,10 @@ void JobLives::dismiss(Host& host, const v1::HeldRunner& held) {
 void JobLives::missing(Job& job) {
   if (job.state() == v1::JOB_STARTING) {
     job.mutableInfo().set_attempt(job.info().attempt() - 1);
-    return waitAgain(job, "");
+    return happened(job, JobLifeEvent::kNotThere);
   }
   if (!job.info().has_started() && job.record.cancels() > 0)
-    return end(job, v1::END_CANCELLED, job.record.cancel_reason());
+    return happened(job, JobLifeEvent::kNotThere, job.record.cancel_reason());
   runnerLost(job, "host " + job.host() + " has nothing of it any more");
 }
 
@@ -309,7 +255,8 @@ void JobLives::said(Host& host, v1::HostReport report) {
   };
   switch (report.body_case()) {
     case v1::HostReport::kStarted:
-      if (Job* const job = jobOf(report.started().key()); job != nullptr && job->hasRunner()) started(*job);
+      if (Job* const job = jobOf(report.started().key()); job != nullptr && job->hasRunner())
+        runnerIsThere(*job);
       break;
     case v1::HostReport::kRefused: {
       const RunnerId runner = idOf(report.refused().key());

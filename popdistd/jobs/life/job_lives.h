@@ -18,6 +18,7 @@
 #include "popdistd/jobs/follow/runner_links.h"
 #include "popdistd/jobs/job_request.h"
 #include "popdistd/jobs/life/host_proofs.h"
+#include "popdistd/jobs/life/job_life_fsm.h"
 #include "popdistd/jobs/life/queue_input.h"
 #include "popdistd/jobs/table/host_table.h"
 #include "popdistd/jobs/table/job_table.h"
@@ -96,6 +97,20 @@ class JobLives {
   const JobMeters& meters() const { return meters_; }
 
  private:
+  // ---- job_steps.cpp
+
+  /// The one way in which a job's state changes: by the table, whose action is carried out. An event without
+  /// a row there does nothing. `why`: for people.
+  void happened(Job& job, JobLifeEvent event, const std::string& why = {});
+  void carryOut(Job& job, JobLifeAction action);
+  void orderStartWhenDurable(const Job& job);
+  void waitAgain(Job& job);
+  void beginRun(Job& job);
+  void stop(const Job& job, int number);
+  void end(Job& job, v1::JobEnd how);
+
+  // ---- job_schedule.cpp
+
   void schedule();
   void startPlanned(const queue::Snapshot& snapshot, const queue::Start& planned);
   void waitPlanned(Job& job, const queue::Wait& planned, const std::string& reason, bool is_near);
@@ -103,18 +118,27 @@ class JobLives {
   void showWaiting(Job& job, v1::WaitCause cause, const std::string& reason);
   void start(Job& job, const std::vector<std::string>& hosts, const ChosenBlock* block);
   queue::Time now() const;
+
+  // ---- job_lives.cpp
+
   void orderStart(std::int64_t id, std::int32_t attempt);
   Result<v1::HostOrder> startOrder(const Job& job) const;
   void takeUp(Host& host, const v1::HeldRunner& held);
   bool isClaimed(const Job& job, const Host& host, const v1::HeldRunner& held) const;
   void dismiss(Host& host, const v1::HeldRunner& held);
   void missing(Job& job);
-  void waitAgain(Job& job, const std::string& reason);
-  void follow(Job& job);
-  void started(Job& job);
+  void runnerIsThere(Job& job);
   void refused(Job& job, const Status& why);
   /// Of the job's user, on its host. False: the job itself is to blame.
   bool pauseStarts(const Job& job, const Status& why);
+  void save(Job& job);
+  static void kill(Host& host, const v1::RunnerKey& key);
+  void remove(const std::string& host, const v1::RunnerKey& key);
+  bool isCurrent(const Job* job, std::int32_t attempt) const;
+
+  // ---- job_ends.cpp
+
+  void follow(Job& job);
   void take(std::int64_t id, std::int32_t attempt, const v1::Records& records);
   void takeEvent(Job& job, const v1::StoredRecord& record);
   void takeValues(Job& job, const v1::JobValues& values);
@@ -124,12 +148,6 @@ class JobLives {
   void askForProof(const Job& job);
   void letPartitionGo(const Job& job, const std::string& partition);
   void hostIsFree(const Host& host, const RunnerId& runner);
-  void stop(Job& job, int number);
-  void end(Job& job, v1::JobEnd how, std::string reason);
-  void save(Job& job);
-  static void kill(Host& host, const v1::RunnerKey& key);
-  void remove(const std::string& host, const v1::RunnerKey& key);
-  bool isCurrent(const Job* job, std::int32_t attempt) const;
 
   Parts parts_;
   HostProofs proofs_;

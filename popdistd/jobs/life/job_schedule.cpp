@@ -78,7 +78,7 @@ void JobLives::schedule() {
     if (!input.never[each.shape]) continue;
     Job* const job = parts_.jobs.find(each.job);
     if (job != nullptr && job->state() == v1::JOB_QUEUED)
-      end(*job, v1::END_FAILED, input.snapshot.shapes[each.shape].blocked);
+      happened(*job, JobLifeEvent::kCannotStart, input.snapshot.shapes[each.shape].blocked);
   }
 }
 
@@ -125,8 +125,8 @@ const std::string& JobLives::reasonOf(const Job& job) const {
 }
 
 void JobLives::wait(Job& job, v1::WaitCause cause, const std::string& reason) {
-  if (job.record.no_wait()) return end(job, v1::END_FAILED, "it was not to wait: " + reason);
-  showWaiting(job, cause, reason);
+  if (!job.record.no_wait()) return showWaiting(job, cause, reason);
+  happened(job, JobLifeEvent::kCannotStart, "it was not to wait: " + reason);
 }
 
 void JobLives::showWaiting(Job& job, v1::WaitCause cause, const std::string& reason) {
@@ -140,7 +140,7 @@ void JobLives::showWaiting(Job& job, v1::WaitCause cause, const std::string& rea
 void JobLives::start(Job& job, const std::vector<std::string>& hosts, const ChosenBlock* block) {
   const LeaseAnswer lease =
       parts_.pods.take({job.id(), job.info().user(), job.record.role(), job.live->spec}, block);
-  if (lease.kind == LeaseAnswer::Kind::kNever) return end(job, v1::END_FAILED, lease.reason);
+  if (lease.kind == LeaseAnswer::Kind::kNever) return happened(job, JobLifeEvent::kCannotStart, lease.reason);
   if (lease.kind != LeaseAnswer::Kind::kReady) {
     job.live->answer.reset();
     job.mutableInfo().clear_expected_start();
@@ -151,10 +151,6 @@ void JobLives::start(Job& job, const std::vector<std::string>& hosts, const Chos
   v1::JobInfo& info = job.mutableInfo();
   info.set_partition(job.live->spec.partition.name);
   if (info.allocation().empty()) info.set_allocation(parts_.pods.allocationOf(info.partition()));
-  info.set_state(v1::JOB_STARTING);
-  info.clear_reason();
-  info.clear_wait_cause();
-  info.clear_expected_start();
   info.clear_hosts();
   for (const std::string& host : hosts) info.add_hosts(host);
   info.set_attempt(info.attempt() + 1);
@@ -162,10 +158,7 @@ void JobLives::start(Job& job, const std::vector<std::string>& hosts, const Chos
     meters_.queue_seconds.add(secondsBetween(info.submitted(), timestamp(parts_.clock())));
   job.live->load = loadOn(job.live->spec, hosts);
   job.live->start_is_sent = false;
-  save(job);
-  parts_.commits.whenDurable([this, id = job.id(), attempt = info.attempt()](const Status& status) {
-    if (status.ok()) orderStart(id, attempt);
-  });
+  happened(job, JobLifeEvent::kTurn);
 }
 
 }  // namespace pop::popdistd
