@@ -2,7 +2,6 @@
 #include "popdistd/jobs/life/job_lives.h"
 
 #include <algorithm>
-#include <csignal>
 #include <set>
 #include <utility>
 

@@ -47,7 +47,7 @@ std::string before(const std::string& text, const std::string& any_of) {
   return text.substr(0, text.find_first_of(any_of));
 }
 
-// Cells of the rows of "States"; their first and last row are about jobs that are not there yet, or no more.
+// Cells of the rows of "States", without the first and the last: of jobs that are not there yet, or no more.
 std::vector<std::vector<std::string>> rowsOfSpec() {
   const std::string page = testing::fileText(POP_SOURCE_DIR "/docs/spec/daemon_jobs.md");
   std::vector<std::vector<std::string>> rows;
