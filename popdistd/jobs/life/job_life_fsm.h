@@ -59,41 +59,40 @@ struct JobLifeRow {
 
 inline constexpr std::array kJobLifeTable = [] {
   using enum JobLifeEvent;
-  using Row = JobLifeRow;
   using Do = JobLifeAction;
   return std::array{
-      Row{v1::JOB_QUEUED, kHold, v1::JOB_HELD, Do::kPlan},
-      Row{v1::JOB_QUEUED, kTurn, v1::JOB_STARTING, Do::kOrderStart},
-      Row{v1::JOB_QUEUED, kCannotStart, v1::JOB_ENDED, Do::kEndFailed},
-      Row{v1::JOB_QUEUED, kDrop, v1::JOB_ENDED, Do::kEndCancelled},
+      JobLifeRow{v1::JOB_QUEUED, kHold, v1::JOB_HELD, Do::kPlan},
+      JobLifeRow{v1::JOB_QUEUED, kTurn, v1::JOB_STARTING, Do::kOrderStart},
+      JobLifeRow{v1::JOB_QUEUED, kCannotStart, v1::JOB_ENDED, Do::kEndFailed},
+      JobLifeRow{v1::JOB_QUEUED, kDrop, v1::JOB_ENDED, Do::kEndCancelled},
 
-      Row{v1::JOB_HELD, kHold, v1::JOB_HELD, Do::kPlan},
-      Row{v1::JOB_HELD, kRelease, v1::JOB_QUEUED, Do::kPlan},
-      Row{v1::JOB_HELD, kDrop, v1::JOB_ENDED, Do::kEndCancelled},
+      JobLifeRow{v1::JOB_HELD, kHold, v1::JOB_HELD, Do::kPlan},
+      JobLifeRow{v1::JOB_HELD, kRelease, v1::JOB_QUEUED, Do::kPlan},
+      JobLifeRow{v1::JOB_HELD, kDrop, v1::JOB_ENDED, Do::kEndCancelled},
 
-      Row{v1::JOB_STARTING, kRunnerThere, v1::JOB_RUNNING, Do::kBeginRun},
-      Row{v1::JOB_STARTING, kNotThere, v1::JOB_QUEUED, Do::kWaitAgain},
-      Row{v1::JOB_STARTING, kRefused, v1::JOB_QUEUED, Do::kWaitAgain},
-      Row{v1::JOB_STARTING, kCannotStart, v1::JOB_ENDED, Do::kEndFailed},
-      Row{v1::JOB_STARTING, kDrop, v1::JOB_ENDED, Do::kEndCancelled},
-      Row{v1::JOB_STARTING, kCancel, v1::JOB_ENDING, Do::kStop},
+      JobLifeRow{v1::JOB_STARTING, kRunnerThere, v1::JOB_RUNNING, Do::kBeginRun},
+      JobLifeRow{v1::JOB_STARTING, kNotThere, v1::JOB_QUEUED, Do::kWaitAgain},
+      JobLifeRow{v1::JOB_STARTING, kRefused, v1::JOB_QUEUED, Do::kWaitAgain},
+      JobLifeRow{v1::JOB_STARTING, kCannotStart, v1::JOB_ENDED, Do::kEndFailed},
+      JobLifeRow{v1::JOB_STARTING, kDrop, v1::JOB_ENDED, Do::kEndCancelled},
+      JobLifeRow{v1::JOB_STARTING, kCancel, v1::JOB_ENDING, Do::kStop},
       // Its runner began and ended while nobody heard of it.
-      Row{v1::JOB_STARTING, kOutcome, v1::JOB_ENDED, Do::kEndByOutcome},
-      Row{v1::JOB_STARTING, kRunnerGone, v1::JOB_ENDING, Do::kAskForProof},
-      Row{v1::JOB_STARTING, kHostLost, v1::JOB_ENDED, Do::kEndLost},
+      JobLifeRow{v1::JOB_STARTING, kOutcome, v1::JOB_ENDED, Do::kEndByOutcome},
+      JobLifeRow{v1::JOB_STARTING, kRunnerGone, v1::JOB_ENDING, Do::kAskForProof},
+      JobLifeRow{v1::JOB_STARTING, kHostLost, v1::JOB_ENDED, Do::kEndLost},
 
-      Row{v1::JOB_RUNNING, kOutcome, v1::JOB_ENDED, Do::kEndByOutcome},
-      Row{v1::JOB_RUNNING, kCancel, v1::JOB_ENDING, Do::kStop},
-      Row{v1::JOB_RUNNING, kRunnerGone, v1::JOB_ENDING, Do::kAskForProof},
-      Row{v1::JOB_RUNNING, kHostLost, v1::JOB_ENDED, Do::kEndLost},
+      JobLifeRow{v1::JOB_RUNNING, kOutcome, v1::JOB_ENDED, Do::kEndByOutcome},
+      JobLifeRow{v1::JOB_RUNNING, kCancel, v1::JOB_ENDING, Do::kStop},
+      JobLifeRow{v1::JOB_RUNNING, kRunnerGone, v1::JOB_ENDING, Do::kAskForProof},
+      JobLifeRow{v1::JOB_RUNNING, kHostLost, v1::JOB_ENDED, Do::kEndLost},
 
-      Row{v1::JOB_ENDING, kOutcome, v1::JOB_ENDED, Do::kEndByOutcome},
-      Row{v1::JOB_ENDING, kCancel, v1::JOB_ENDING, Do::kStop},
-      Row{v1::JOB_ENDING, kRunnerGone, v1::JOB_ENDING, Do::kAskForProof},
-      Row{v1::JOB_ENDING, kHostsFree, v1::JOB_ENDED, Do::kEndFailed},
-      Row{v1::JOB_ENDING, kNotThere, v1::JOB_ENDED, Do::kEndCancelled},
-      Row{v1::JOB_ENDING, kRefused, v1::JOB_ENDED, Do::kEndCancelled},
-      Row{v1::JOB_ENDING, kHostLost, v1::JOB_ENDED, Do::kEndLost},
+      JobLifeRow{v1::JOB_ENDING, kOutcome, v1::JOB_ENDED, Do::kEndByOutcome},
+      JobLifeRow{v1::JOB_ENDING, kCancel, v1::JOB_ENDING, Do::kStop},
+      JobLifeRow{v1::JOB_ENDING, kRunnerGone, v1::JOB_ENDING, Do::kAskForProof},
+      JobLifeRow{v1::JOB_ENDING, kHostsFree, v1::JOB_ENDED, Do::kEndFailed},
+      JobLifeRow{v1::JOB_ENDING, kNotThere, v1::JOB_ENDED, Do::kEndCancelled},
+      JobLifeRow{v1::JOB_ENDING, kRefused, v1::JOB_ENDED, Do::kEndCancelled},
+      JobLifeRow{v1::JOB_ENDING, kHostLost, v1::JOB_ENDED, Do::kEndLost},
   };
 }();
 
