@@ -14,7 +14,7 @@
 #include "common/os/epoll_loop.h"
 #include "common/os/place.h"
 #include "common/os/tcp.h"
-#include "popdistd/net/header_writer.h"
+#include "popdistd/net/client_header.h"
 #include "popdistd/net/shares.h"
 
 namespace pop::popdistd {

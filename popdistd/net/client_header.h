@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "common/base/status.h"
 
@@ -45,5 +46,22 @@ std::string encodeClientHeader(const ClientHeader& header, std::string_view key)
 
 /// kDataLoss: it is no such header. kPermissionDenied: it was not made with `key`.
 Result<ClientHeader> decodeClientHeader(std::string_view bytes, std::string_view key);
+
+/// The headers of the connections that a popdistd passes on to one leader. One thread at a time.
+class HeaderWriter {
+ public:
+  /// `key`: of the leader. `passer`: a random number that no other writer has.
+  HeaderWriter(std::string key, std::uint64_t passer) : key_(std::move(key)), passer_(passer) {}
+
+  /// The bytes of the next connection, whose client is `client`.
+  std::string next(const End& client) {
+    return encodeClientHeader({.client = client, .passer = passer_, .number = next_number_++}, key_);
+  }
+
+ private:
+  const std::string key_;
+  const std::uint64_t passer_;
+  std::uint64_t next_number_ = 0;
+};
 
 }  // namespace pop::popdistd

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "popdistd/rpc/grpc_controller.h"
+#include "popdistd/rpc/grpc_services.h"
 
 #include <utility>
 

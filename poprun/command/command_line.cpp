@@ -15,11 +15,25 @@
 #include "common/sys/cores.h"
 #include "common/sys/fd.h"
 #include "common/sys/host_name.h"
-#include "common/sys/own_environment.h"
 #include "common/sys/own_program.h"
 #include "common/sys/working_directory.h"
 
 namespace pop {
+namespace {
+
+// In the order of the environment.
+std::vector<std::pair<std::string, std::string>> ownEnvironment() {
+  std::vector<std::pair<std::string, std::string>> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos)
+      variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
+}
+
+}  // namespace
 
 std::string workingDirectory() {
   const Result<std::string> directory = sys::workingDirectory();
@@ -65,7 +79,7 @@ Surroundings surroundings(cli::OptionFiles& files) {
           .is_root = ::geteuid() == 0,
           .directory = workingDirectory(),
           .exists = [](const std::string& path) { return ::access(path.c_str(), F_OK) == 0; },
-          .environment = sys::ownEnvironment(),
+          .environment = ownEnvironment(),
           .names_this_host = namesThisHost};
 }
 

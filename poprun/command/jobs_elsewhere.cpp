@@ -8,8 +8,8 @@
 #include "common/os/helper_run.h"
 #include "poprun/bootstrap/ssh/ssh_target.h"
 #include "poprun/bootstrap/ssh_words.h"
+#include "poprun/cli/option_table.h"
 #include "poprun/cli/shell_words.h"
-#include "poprun/command/output_words.h"
 #include "poprun/command/ssh_settings.h"
 #include "poprun/session/job_session.h"
 
@@ -21,6 +21,22 @@ const JobAddress& addressOf(const DetachedOptions& options) {
     if (*each) return **each;
   }
   return *options.cancel;
+}
+
+// -v and the options about output that are not at their defaults.
+std::vector<std::string> outputWords(const Options& options) {
+  std::vector<std::string> words;
+  if (options.verbosity > 0) words.emplace_back(options.verbosity > 1 ? "-vv" : "-v");
+  const Options defaults;
+  const cli::ConstSettings unset{defaults, defaults.programs.front()};
+  const cli::ConstSettings set{options, options.programs.front()};
+  for (const cli::OptionRow& row : cli::optionTable()) {
+    if (row.group != cli::Group::kOutput) continue;
+    const std::vector<std::string> values = row.codec.write(set);
+    if (values == row.codec.write(unset)) continue;
+    for (const std::string& value : values) words.push_back(std::string(row.name) + '=' + value);
+  }
+  return words;
 }
 
 std::vector<std::string> poprunThere(const Options& options) {

@@ -11,8 +11,9 @@
 #include "poprun/cli/config_file.h"
 #include "poprun/cli/options_doc.h"
 #include "poprun/cli/version_info.h"
-#include "poprun/command/job_command.h"
 #include "poprun/command/scaling_command.h"
+#include "poprun/plan/controller_mistakes.h"
+#include "poprun/plan/detached_mistakes.h"
 #include "poprun/plan/explain.h"
 #include "poprun/plan/topology_table.h"
 #include "poprun/session/local_bindings.h"
@@ -81,6 +82,20 @@ Needs needsOf(const Options& options, const BuiltJob& job, const Surroundings& h
           .runner = hasRunner(options.detached),
           .other_hosts = hasOtherHosts(options, job.spec, here.host_name),
           .by_service = options.hosts.agent_port != 0};
+}
+
+// --jobs, --logs, --attach and --cancel.
+int jobCommand(const cli::ParsedOptions& parsed, const CommandLine& line, const HostsHalf* hosts) {
+  std::vector<std::string> mistakes = parsed.mistakes;
+  for (std::string& mistake : findDetachedMistakes(parsed.options)) mistakes.push_back(std::move(mistake));
+  for (std::string& mistake : findControllerMistakes(parsed.options)) mistakes.push_back(std::move(mistake));
+  if (mistakes.empty()) {
+    if (const auto failed = handOver({.runner = true}, hosts, line)) return *failed;
+  }
+  reportWarnings(parsed.warnings);
+  if (!mistakes.empty()) return reportMistakes(mistakes);
+  setLogLevel(parsed.options);
+  return hosts->on_jobs(parsed.options);
 }
 
 }  // namespace

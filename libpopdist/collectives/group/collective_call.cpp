@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/collectives/group/collective_call.h"
 
-#include "libpopdist/collectives/group/call_error.h"
-
 namespace popdist::group {
 
 std::uint64_t agreedCount(const CollectiveCall& call) {

@@ -67,4 +67,12 @@ inline std::size_t maxElements(Type type) {
 std::string describeCountMismatch(const std::string& from, std::uint64_t sent, const std::string& to,
                                   std::uint64_t expected);
 
+/// Describes a call of a group in errors.
+struct CallDescription {
+  std::string operation;  ///< popdist_error::operation()
+  std::string text;       ///< with what it moves, and the tensor's name
+};
+/// The description of the whole call that `call` may be a part of.
+CallDescription descriptionOf(const CollectiveCall& call);
+
 }  // namespace popdist::group

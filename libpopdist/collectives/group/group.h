@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "common/sys/forks.h"
-#include "libpopdist/collectives/group/call_error.h"
+#include "libpopdist/collectives/group/collective_call.h"
 #include "libpopdist/collectives/group/call_path.h"
 #include "libpopdist/collectives/group/members.h"
 #include "libpopdist/collectives/group/one_caller.h"

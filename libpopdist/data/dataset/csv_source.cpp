@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers are read when their row is: a file may have many columns that nobody wants.
-#include "libpopdist/data/dataset/csv_source.h"
+#include "libpopdist/data/dataset/file_sources.h"
 
 #include <algorithm>
 #include <utility>

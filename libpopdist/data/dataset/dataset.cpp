@@ -10,18 +10,14 @@
 
 #include "libpopdist/data/dataset/access.h"
 #include "libpopdist/data/dataset/cached.h"
-#include "libpopdist/data/dataset/csv_source.h"
 #include "libpopdist/data/dataset/element_steps.h"
-#include "libpopdist/data/dataset/idx_source.h"
+#include "libpopdist/data/dataset/file_sources.h"
 #include "libpopdist/data/dataset/index_steps.h"
 #include "libpopdist/data/dataset/node.h"
-#include "libpopdist/data/dataset/npy_source.h"
 #include "libpopdist/data/dataset/record_source.h"
 #include "libpopdist/data/dataset/row_layout.h"
 #include "libpopdist/data/dataset/sequence.h"
 #include "libpopdist/data/dataset/sources.h"
-#include "libpopdist/data/dataset/tar_source.h"
-#include "libpopdist/data/dataset/tf_record_source.h"
 #include "libpopdist/data/tensor/error_edge.h"
 
 namespace popdist::io {

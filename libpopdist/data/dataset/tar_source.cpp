@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "libpopdist/data/dataset/tar_source.h"
+#include "libpopdist/data/dataset/file_sources.h"
 
 #include <string>
 #include <utility>

@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "popdistd/net/header_writer.h"
+#include "popdistd/net/client_header.h"
 #include "tests/integration/daemon/leaders_fixture.h"
 
 namespace pop::testing {

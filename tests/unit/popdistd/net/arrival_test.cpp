@@ -9,7 +9,7 @@
 #include <array>
 
 #include "common/sys/unix_socket.h"
-#include "popdistd/net/header_writer.h"
+#include "popdistd/net/client_header.h"
 #include "tests/unit/popdistd/net/samples.h"
 
 namespace pop::popdistd {

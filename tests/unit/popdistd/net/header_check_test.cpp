@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "popdistd/net/header_writer.h"
+#include "popdistd/net/client_header.h"
 #include "tests/unit/popdistd/net/samples.h"
 
 namespace pop::popdistd {

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "common/sys/unix_socket.h"
-#include "popdistd/net/header_writer.h"
+#include "popdistd/net/client_header.h"
 #include "popdistd/rpc/connections.h"
 #include "tests/unit/popdistd/rpc/rpc_fixture.h"
 

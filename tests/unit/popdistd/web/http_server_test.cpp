@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "popdistd/net/header_writer.h"
+#include "popdistd/net/client_header.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/unit/popdistd/web/web_fixture.h"
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps at the start of a pipeline that read elements from files. Each is in a file of its own.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/status.h"
+#include "libpopdist/data/dataset/node.h"
+
+namespace popdist::io {
+
+/// Of a file of comma-separated values: one for each row.
+pop::Result<std::unique_ptr<const Node>> csvOf(const std::string& path, const CsvOptions& options);
+
+/// Of IDX files.
+pop::Result<std::unique_ptr<const Node>> idxOf(const std::vector<IdxFile>& files);
+
+/// Of NumPy's .npy files.
+pop::Result<std::unique_ptr<const Node>> npyOf(const std::vector<NpyFile>& files);
+
+/// Of tar archives. Without `decode` each tensor is the content of the file whose extension is its name.
+pop::Result<std::unique_ptr<const Node>> tarOf(const std::vector<std::filesystem::path>& archives,
+                                               Spec element, TarFunction decode);
+
+/// Of TFRecord files. Without `decode` a record is the bytes of the element's tensors, one after the other.
+pop::Result<std::unique_ptr<const Node>> tfRecordsOf(const std::vector<std::filesystem::path>& files,
+                                                     Spec element, RecordFunction decode);
+
+/// Of TFRecord files whose records are tf.train.Example messages.
+pop::Result<std::unique_ptr<const Node>> tfExamplesOf(const std::vector<std::filesystem::path>& files,
+                                                      Spec features);
+
+}  // namespace popdist::io
