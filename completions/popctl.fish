@@ -230,8 +230,8 @@ complete -c popctl -n '__fish_seen_subcommand_from list' -l help
 complete -c popctl -n '__fish_seen_subcommand_from remove' -f -a user -d 'give a user the usual role again'
 complete -c popctl -n '__fish_seen_subcommand_from remove' -f -a users -d 'give a user the usual role again'
 complete -c popctl -n '__fish_seen_subcommand_from remove' -l help
-complete -c popctl -n '__fish_seen_subcommand_from create' -f -a token -d 'print a token, with which programs are you'
-complete -c popctl -n '__fish_seen_subcommand_from create' -f -a tokens -d 'print a token, with which programs are you'
+complete -c popctl -n '__fish_seen_subcommand_from create' -f -a token -d 'create and print an access token'
+complete -c popctl -n '__fish_seen_subcommand_from create' -f -a tokens -d 'create and print an access token'
 complete -c popctl -n '__fish_seen_subcommand_from create' -l help
 complete -c popctl -n '__fish_seen_subcommand_from create' -l scope
 complete -c popctl -n '__fish_seen_subcommand_from create' -l expires
@@ -242,7 +242,7 @@ complete -c popctl -n '__fish_seen_subcommand_from list' -l help
 complete -c popctl -n '__fish_seen_subcommand_from remove' -f -a token -d 'make a token useless, by its id'
 complete -c popctl -n '__fish_seen_subcommand_from remove' -f -a tokens -d 'make a token useless, by its id'
 complete -c popctl -n '__fish_seen_subcommand_from remove' -l help
-complete -c popctl -n '__fish_seen_subcommand_from list' -f -a audit -d 'list who has changed what, the newest first'
+complete -c popctl -n '__fish_seen_subcommand_from list' -f -a audit -d 'show the audit log, newest first'
 complete -c popctl -n '__fish_seen_subcommand_from list' -l help
 complete -c popctl -n '__fish_seen_subcommand_from list' -l user
 complete -c popctl -n '__fish_seen_subcommand_from list' -l limit

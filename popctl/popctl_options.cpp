@@ -108,10 +108,10 @@ constexpr std::array kRows{
     Verb{Action::kCreateUser, "create", "user", "users", "USER", kAccess, "set what a user may do"},
     Verb{Action::kListUsers, "list", "users", "user", "", kNothing, "list users whose role is not the usual one"},
     Verb{Action::kRemoveUser, "remove", "user", "users", "USER", kNothing, "give a user the usual role again"},
-    Verb{Action::kCreateToken, "create", "token", "tokens", "", kAccess, "print a token, with which programs are you"},
+    Verb{Action::kCreateToken, "create", "token", "tokens", "", kAccess, "create and print an access token"},
     Verb{Action::kListTokens, "list", "tokens", "token", "", kNothing, "list your tokens; as an admin, all"},
     Verb{Action::kRemoveToken, "remove", "token", "tokens", "TOKEN", kNothing, "make a token useless, by its id"},
-    Verb{Action::kListAudit, "list", "audit", "", "", kAccess, "list who has changed what, the newest first"},
+    Verb{Action::kListAudit, "list", "audit", "", "", kAccess, "show the audit log, newest first"},
     Verb{Action::kCheckAudit, "check", "audit", "", "", kNothing, "look for changes in the audit log"},
     Verb{Action::kCompletion, "completion", "", "", "SHELL", kNothing, "print completions for bash, zsh or fish"},
 };

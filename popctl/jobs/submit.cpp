@@ -35,7 +35,7 @@ std::vector<std::string> poprunWords(const Command& command, const ServerSetting
   return words;
 }
 
-// Where popctl's token is, is nothing for the job.
+// Do not pass the token file's path to the job.
 void removeOwnVariable(std::vector<model::Variable>& variables) {
   std::erase_if(variables, [](const model::Variable& each) { return each.first == "POPCTL_TOKEN_FILE"; });
 }

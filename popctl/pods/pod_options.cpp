@@ -70,7 +70,7 @@ void addCreatePartition(CLI::App& app, PodOptions& options) {
   app.add_option("--num-segments,--segments", options.num_segments, "IPU-Link domains; 1 if not given")
       ->type_name("N")
       ->check(wholeNumber(1));
-  app.add_option("--index", options.index, "which block of so many IPUs of the cluster, from 0")
+  app.add_option("--index", options.index, "index of the block of so many IPUs within the cluster, from 0")
       ->type_name("N");
   app.add_flag("--reconfigurable", options.reconfigurable,
                "programs choose how many IPUs they take together");

@@ -207,7 +207,7 @@ Result<std::string> Accounts::beginSession(const std::string& token, const Peer&
   POP_ASSIGN_OR_RETURN(const Caller caller, bySecret(peer, {.authorization = "Bearer " + token}));
   const Time now = settings_.clock();
   std::erase_if(sessions_, [now](const auto& each) { return each.second.expires <= now; });
-  // Whoever has many loses own ones.
+  // Per-user limit: the user's oldest session is removed first.
   const auto is_own = [&caller](const auto& each) { return each.second.user == caller.user; };
   const bool has_many = std::count_if(sessions_.begin(), sessions_.end(), is_own) >= kMostSessionsOfOne;
   if (has_many || sessions_.size() >= kMostSessions) {

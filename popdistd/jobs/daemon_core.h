@@ -114,8 +114,8 @@ class DaemonCore final : public Api, public HostGate {
   Status forgetNow(const Job& job);
   JobMeasures jobMeasures() const;
   PodHooks podHooks();
-  // Which call is whose is decided in front of this (popdistd/access/policy.h); here, those are kept out who
-  // manage nothing, should a call ever come by another way.
+  // Defence in depth: popdistd/access/policy.h decides who may call; callers without the operator role are
+  // refused here as well.
   static bool manages(const Caller& caller) {
     return caller.role >= v1::ROLE_OPERATOR;
   }

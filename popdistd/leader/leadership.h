@@ -29,7 +29,7 @@ struct LeaseTimes {
 /// PREFIX/leader.
 std::string leaderKey(const std::string& prefix);
 
-/// Who leads now; nothing: nobody.
+/// The current leader, if any.
 Result<std::optional<::popdist::v1::LeaderRecord>> readLeader(EtcdClient& etcd, const std::string& prefix,
                                                               Clock::time_point deadline);
 

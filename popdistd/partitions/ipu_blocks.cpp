@@ -31,7 +31,7 @@ std::array<IpuMask, kLevels> freeBlocks(IpuMask free) {
   return blocks;
 }
 
-// What is free in each of `segments` ILDs from `first` on.
+// Free IPUs in ILDs first … first + segments - 1.
 IpuMask freeInAll(std::span<const IpuMask> free, std::size_t first, int segments) {
   IpuMask all = ~IpuMask{0};
   for (const IpuMask ild : free.subspan(first, static_cast<std::size_t>(segments))) all &= ild;

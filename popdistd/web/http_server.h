@@ -32,7 +32,7 @@ struct HttpOptions {
   /// At which the idlest gives way to a new one; it is turned away where all of them are being answered.
   int most_connections = 1024;
   int most_streams_of_one =
-      64;  ///< that a user reads at once, or an address of whom nobody knows who is there
+      64;  ///< that a user reads at once, or an address whose connections are unauthenticated
   /// For connections that another popdistd passes on: all doors have one.
   std::shared_ptr<HeaderCheck> headers = std::make_shared<HeaderCheck>();
 };

@@ -33,8 +33,8 @@ void addCalls(MetricBuilder& to, const RpcMeters& rpc, const HttpMeters& http) {
   MetricFamily& answers =
       to.counter("popdist_http_requests_total", "Requests by HTTP that were answered, by HTTP's status.");
   for (const auto& [status, count] : http.answers) to.put(answers, {{"code", std::to_string(status)}}, count);
-  MetricFamily& failures = to.counter("popdist_auth_failures_total",
-                                      "Calls of somebody who is no user, or does not prove who it is.");
+  MetricFamily& failures =
+      to.counter("popdist_auth_failures_total", "Calls rejected because authentication failed.");
   const auto refused = http.answers.find(401);
   to.put(failures, {{"how", "rpc"}}, unauthenticated);
   to.put(failures, {{"how", "http"}}, refused == http.answers.end() ? 0 : refused->second);

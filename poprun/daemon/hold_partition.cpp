@@ -93,7 +93,7 @@ bool stdinEndsWithin(std::chrono::milliseconds limit) {
   }
 }
 
-// Another's job may end meanwhile. Not for a poprun that is gone, which is nobody's wish any more.
+// Another's job may end meanwhile. Stop retrying when poprun has exited.
 Result<Held> attempts(const HoldOptions& options, PodsClient& client) {
   const std::string token = sys::randomName() + sys::randomName();
   Result<Held> held = attempt(options, client, token);

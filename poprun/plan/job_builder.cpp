@@ -20,7 +20,7 @@
 namespace pop {
 namespace {
 
-// That popdistd will choose.
+// Chosen later by popdistd.
 std::vector<model::Host> hostsToChoose(int count) {
   std::vector<model::Host> hosts;
   for (int i = 0; i < count; ++i) hosts.push_back({.name = "host" + std::to_string(i)});

@@ -11,7 +11,7 @@
 namespace popdist::pod {
 namespace {
 
-// The clock counts 106 days. Half of them are left to collectives, of which none is of notice beside that.
+// The clock counts 106 days. Collectives get half of them; none comes near it.
 constexpr Picoseconds kMaxTime{std::int64_t{1} << 62};
 
 plan::Plan planOf(Collective collective, const ReplicaLayout& layout, int group, int replica,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections of whom nothing says who they are: nobody can lock others out with them, for a moment or for
+// Unauthenticated connections: nobody can lock others out with them, for a moment or for
 // ever.
 #include <fcntl.h>
 #include <netinet/in.h>
