@@ -16,8 +16,8 @@ namespace {
 // Hosts report at different moments of a second.
 constexpr std::chrono::milliseconds kTellEvery{1000};
 
-// One for each address that several hosts share, usually two names of one host; `addresses[h]` is the address of
-// `hosts[h]`.
+// One for each address that several hosts share, usually two names of one host; `addresses[h]` is the address
+// of `hosts[h]`.
 std::vector<std::string> sharedAddressWarnings(const std::vector<model::Host>& hosts,
                                                const std::vector<std::string>& addresses) {
   std::map<std::string, std::vector<std::string>> names_at;

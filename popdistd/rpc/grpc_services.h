@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The daemon's interfaces as gRPC services, each in a file of its own. An interface outlives all calls. Included
-// by this folder only.
+// The daemon's interfaces as gRPC services, each in a file of its own. An interface outlives all calls.
+// Included by this folder only.
 #pragma once
 
 #include <grpcpp/impl/service_type.h>

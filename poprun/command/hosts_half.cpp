@@ -14,7 +14,7 @@ namespace {
 
 // Without --detach the job is shown; Ctrl-C ends it, and a hangup leaves it alone.
 int detach(const Options& options, const model::JobSpec& spec, const SessionSettings& settings,
-                  const HostsHalf* hosts) {
+           const HostsHalf* hosts) {
   const DetachSettings detach{
       .name = options.detached.name,
       .bound = {.bytes = static_cast<std::uint64_t>(options.detached.log_limit_bytes)}};

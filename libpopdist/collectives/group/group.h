@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "common/sys/forks.h"
-#include "libpopdist/collectives/group/collective_call.h"
 #include "libpopdist/collectives/group/call_path.h"
+#include "libpopdist/collectives/group/collective_call.h"
 #include "libpopdist/collectives/group/members.h"
 #include "libpopdist/collectives/group/one_caller.h"
 
