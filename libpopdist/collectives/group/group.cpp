@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/collectives/group/group.h"
+#include "popdist/error.hpp"
 
 namespace popdist::group {
 
