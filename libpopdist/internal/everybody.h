@@ -9,7 +9,8 @@
 
 namespace popdist::async {
 
-/// Of all instances. Collective; costs and throws as Context::createCommunicator and AsyncCommunicator.
+/// A communicator of all instances. Collective; costs and throws as Context::createCommunicator and
+/// AsyncCommunicator.
 inline AsyncCommunicator everybody(Context& context) {
   std::set<unsigned> instances;
   for (int i = 0; i < context.numInstances(); ++i) instances.insert(static_cast<unsigned>(i));

@@ -11,8 +11,8 @@
 
 namespace popdist::reduce {
 
-/// What is folded. The defaults reduce members' own elements to a partial result of the same type, which may
-/// be folded on: all fields but `partials` and `divisor` are then the same in every call.
+/// Description of a fold. The defaults reduce members' own elements to a partial result of the same type,
+/// which may be folded on: all fields but `partials` and `divisor` are then the same in every call.
 ///   shared memory, all members at hand:   {kMean, type, .divisor = members}
 ///   first hop of a ring, two members:     {kMean, type}
 ///   further hops:                         {kMean, type, .partials = 1}, sources: partial result, own
@@ -23,9 +23,9 @@ struct FoldSpec {
   /// So many of the sources, the first ones, are results of earlier folds; the others are members' own
   /// elements, which kSquareAdd has yet to square.
   std::size_t partials = 0;
-  /// Of kMean only: the result is divided by it before it is rounded. 1: not finished, a partial sum.
+  /// For kMean only: the result is divided by it before it is rounded. 1: not finished, a partial sum.
   double divisor = 1;
-  /// Writes past the caches, which wins where nobody reads the destinations soon and they exceed the caches.
+  /// Writes past the caches, which wins if the destinations are not read soon and exceed the caches.
   bool streaming = false;
 };
 

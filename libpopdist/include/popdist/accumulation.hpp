@@ -11,8 +11,8 @@
 
 namespace popdist::train {
 
-/// What gradients of the micro-batches of an update become. Each step is computed in float and rounded to the
-/// accumulator's type.
+/// The accumulator's rule for the gradients of an update's micro-batches. Each step is computed in float and
+/// rounded to the accumulator's type.
 enum class Reduction : std::uint8_t {
   kSum,          ///< sum + gradient
   kMean,         ///< sum + gradient · (1 / count): scaled before it is added
@@ -25,7 +25,7 @@ Reduction reductionNamed(std::string_view text);
 struct GradientAccumulation {
   int count = 1;  ///< micro-batches of an update, on each replica
   Reduction reduction = Reduction::kSum;
-  /// Of the accumulators: the parameters' (nothing), one for all, or a function of the parameter.
+  /// Type of the accumulators: the parameters' (nothing), one for all, or a function of the parameter.
   std::variant<std::monostate, Type, std::function<Type(const TensorSpec& parameter)>> type{};
 };
 

@@ -23,20 +23,20 @@
 
 extern "C" {
 
-/// Of this header. A backend and a library fit together when theirs are equal.
+/// Version of this header. A backend and a library fit together when theirs are equal.
 enum { kPopdistBackendVersion = 4 };
 
-/// How something ended.
+/// Result of a call.
 struct PopdistStatus {
   std::int32_t code;   ///< 0: success; else one of popdist::ErrorCode
   char message[1024];  ///< cause and what to do about it; ends with a zero
 };
 
-/// What the library tells a backend. Valid for as long as the communicator lives.
+/// The library's facts for a backend. Valid for as long as the communicator lives.
 struct PopdistGroupInfo {
-  std::uint64_t number;           ///< of the communicator, the same on all members, never used again
-  std::int32_t rank;              ///< of this member
-  std::int32_t ranks;             ///< how many members there are
+  std::uint64_t number;           ///< the communicator's, the same on all members, never used again
+  std::int32_t rank;              ///< this member's
+  std::int32_t ranks;             ///< number of members
   const std::int32_t* instances;  ///< instance that is rank r
   const char* host_address;       ///< numeric, at which the members on other hosts reach this one
   std::int64_t timeout_ms;        ///< for `connect`

@@ -28,13 +28,13 @@ struct BatchNormOptions {
   float momentum = 0.1F;  ///< running = (1 - momentum) * running + momentum * the batch's; 0 to 1
 };
 
-/// What backward() needs of its forward(). Every micro-batch in flight has one of its own.
+/// Results of forward() that its backward() needs. Every micro-batch in flight has one of its own.
 struct BatchNormSaved {
-  std::vector<float> mean{}, inverse_deviation{};  ///< of each channel
+  std::vector<float> mean{}, inverse_deviation{};  ///< one for each channel
   double count = 0;                                ///< n
 };
 
-/// What one replica gives to forward(). Channels lie innermost: `input` is samples x positions x channels;
+/// One replica's arguments of forward(). Channels lie innermost: `input` is samples x positions x channels;
 /// each replica may have another number of samples, none too. `output` may be `input`, which backward()
 /// needs, too.
 struct BatchNormForward {
@@ -42,7 +42,7 @@ struct BatchNormForward {
   std::span<const float> gamma{}, beta{};  ///< channels
   std::span<float> output{};               ///< as long as input
   BatchNormSaved* saved = nullptr;
-  std::span<const float> weights{};  ///< of each sample, 0 or more; empty: all 1
+  std::span<const float> weights{};  ///< one for each sample, 0 or more; empty: all 1
 };
 
 /// And to backward(): all of the same micro-batch.
@@ -56,8 +56,8 @@ struct BatchNormBackward {
   std::span<const float> weights{};
 };
 
-/// Whether forward() comes for the first time with these samples. A second one computes the same bits and
-/// leaves the running statistics alone: for activations that were not kept (recomputation).
+/// kFirst: forward() has not had these samples before. A second pass computes the same bits and leaves the
+/// running statistics alone: for activations that were not kept (recomputation).
 enum class BatchNormPass { kFirst, kAgain };
 
 /// One layer, in all replicas of this instance.

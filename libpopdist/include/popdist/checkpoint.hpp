@@ -35,14 +35,14 @@
 
 namespace popdist::train {
 
-/// Where a training is, between two updates of the weights.
+/// A training's position, between two updates of the weights.
 struct Position {
   std::uint64_t step = 0;     ///< updates that are done
   std::uint64_t epoch = 0;    ///< that is under way
-  std::uint64_t samples = 0;  ///< of that epoch, over all instances, that the training has used
+  std::uint64_t samples = 0;  ///< used by the training from that epoch, over all instances
   std::uint64_t seed = 0;
-  /// What else the training must know or must find unchanged: the loss scale, the instruction set, whether
-  /// denormals are flushed. UTF-8.
+  /// Further values that the training must know or must find unchanged: the loss scale, the instruction set,
+  /// whether denormals are flushed. UTF-8.
   std::map<std::string, std::string> values{};
 
   friend bool operator==(const Position&, const Position&) = default;
@@ -54,8 +54,7 @@ struct CheckpointOptions {
   /// Complete checkpoints to keep; older ones are deleted when a newer one is complete. 0: all. Only those
   /// are deleted that this object has saved, or that were there, and older, when it resumed.
   int keep = 3;
-  /// How long an instance waits for the others' files before the step counts as failed. As
-  /// Context::setTimeout.
+  /// An instance's wait for the others' files before the step counts as failed. As Context::setTimeout.
   std::chrono::milliseconds write_timeout = std::chrono::minutes(30);
 };
 
@@ -120,8 +119,8 @@ class Checkpoints {
   /// Cost: a copy of the pieces. In the background: checksums, the write, and six short collectives.
   void save(std::span<const Piece> pieces, const Position& at);
 
-  /// Waits until nothing is being written. Throws what became of the last checkpoint, if it failed and nobody
-  /// has heard of it.
+  /// Waits until nothing is being written. Throws the last checkpoint's error if it failed and no call has
+  /// thrown it yet.
   void wait();
 
   /// Remembers in the directory that the training has been evaluated as it was at `step`, whether that
@@ -133,7 +132,7 @@ class Checkpoints {
   /// reads it. Waits for what is being written. Throws popdist_error as resume().
   std::optional<std::uint64_t> evaluated();
 
-  /// Whether save() would wait.
+  /// True if save() would wait.
   bool isWriting() const;
 
   class Impl;  // internal
@@ -163,7 +162,7 @@ class Checkpoint {
   const Position& position() const;
   /// The whole tensors, by name.
   const Spec& tensors() const;
-  /// Of its manifest, which has checksums of all tensors: copies of one checkpoint have the same.
+  /// Digest of its manifest, which has checksums of all tensors: copies of one checkpoint have the same.
   std::uint64_t digest() const;
 
   /// Reads into `pieces`, whatever pieces have been saved; not all tensors need to be read. Reads and checks

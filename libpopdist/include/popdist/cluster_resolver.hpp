@@ -15,7 +15,7 @@
 
 namespace popdist::train {
 
-/// What a process is in its cluster.
+/// A process's role in its cluster.
 enum class TaskType : std::uint8_t {
   kChief,     ///< a worker, and the leader; at most one
   kWorker,    ///< trains
@@ -40,7 +40,7 @@ struct Cluster {
   bool isEvaluator() const { return type == TaskType::kEvaluator; }
   /// This process's instance: chief:0 is 0, and worker:0 is the next. -1: an evaluator, which is none.
   int instanceIndex() const;
-  /// Whether this process is instance 0, whose initial values all others take.
+  /// True for instance 0, whose initial values all others take.
   bool isLeader() const { return instanceIndex() == 0; }
   /// "chief:0", "worker:3": what TF_CONFIG calls that instance.
   std::string taskOf(int instance) const;
@@ -93,7 +93,7 @@ class PoprunResolver : public ClusterResolver {
 /// kInvalidArgument: worker_index is not in [0, num_workers), or a port is not from 1 to 65535.
 std::string setTfConfig(int worker_index, int num_workers, int base_port = 3737);
 
-/// Whose word counts for a strategy: the resolver's that it was given or the variable's, never both.
+/// The one cluster that a strategy uses: the given resolver's or TF_CONFIG's, never both.
 ///   a process of poprun     poprun's; TF_CONFIG is then poprun's, too
 ///   `given`                 its cluster
 ///   TF_CONFIG               TfConfigResolver's
@@ -103,9 +103,9 @@ std::string setTfConfig(int worker_index, int num_workers, int base_port = 3737)
 /// (mpirun, srun, torchrun) started this process as one of several. And what resolve() throws.
 Cluster resolveCluster(const ClusterResolver* given = nullptr);
 
-/// How instances find each other. The same in all of them, except `timeout`.
+/// Options by which instances find each other. The same in all of them, except `timeout`.
 struct ClusterOptions {
-  /// How long each waits for the others, which may start in any order.
+  /// Each instance's wait for the others, which may start in any order.
   std::chrono::milliseconds timeout{60'000};
   int replicas_per_instance = 1;
   int ipus_per_replica = 1;
@@ -134,7 +134,7 @@ struct ClusterOptions {
 /// and the errors of registerBackend, for POPDIST_BACKEND.
 std::unique_ptr<Context> contextOf(const Cluster& cluster, const ClusterOptions& options = {});
 
-/// The same for whoever started the process: Context::fromEnvironment() in a process of poprun, and
+/// The same for any launcher: Context::fromEnvironment() in a process of poprun, and
 /// contextOf(resolveCluster(given)) in others. It lives until the process ends, whatever becomes of the
 /// pointer; another call for the same cluster and options returns the same context. Started by hand, the
 /// instance ends well for the others when the process exits with 0. It has failed when the process exits with

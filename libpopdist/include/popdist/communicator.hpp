@@ -178,7 +178,7 @@ class Communicator {
   /// `from` into `out`. `to` and `from` may be this member itself, or kNobody: then that count and buffer are
   /// not used. Unlike MPI_Sendrecv, every member takes part in each call, with kNobody twice if it neither
   /// sends nor receives. So if partners contradict each other (one sends what the other does not expect, or
-  /// another number of elements), all members get kFailedPrecondition, which names both, and nobody waits.
+  /// another number of elements), all members get kFailedPrecondition, which names both, and no member waits.
   void sendRecv(const void* in, std::size_t send_count, int to, void* out, std::size_t recv_count, int from,
                 Type type, const CallOptions& options = {});
 
@@ -207,7 +207,7 @@ class Communicator {
     const std::span all(data);
     broadcast(all.data(), all.size(), typeOf<ElementOf<R>>(), root, options);
   }
-  // What is no such memory.
+  // Overloads for arguments that are no such memory.
   template <NoElements R>
   void allReduce(R&& /*data*/, Operator /*op*/ = Operator::kSum, const CallOptions& /*options*/ = {}) {
     refuseInPlace<R>();

@@ -13,7 +13,7 @@
 
 namespace popdist {
 
-/// What the values that instances report under one name come to for the job: Context::report.
+/// The job's value of a name that several instances report: Context::report.
 enum class Fold {
   kSum,   ///< such as samples per second
   kMean,  ///< such as a loss
@@ -51,13 +51,13 @@ class Context {
   int numInstances() const;
   int localInstanceIndex() const;  ///< among the instances of this host
   int numTotalReplicas() const;
-  int numLocalReplicas() const;    ///< of this instance
+  int numLocalReplicas() const;    ///< this instance's
   int replicaIndexOffset() const;  ///< global index of this instance's first replica
   int numIpusPerReplica() const;
   const std::string& system() const;  ///< preset of the Pod to emulate; empty: the smallest that fits
   bool offline() const;               ///< poprun --offline-mode: no IPU may be attached
 
-  /// How long any call of this context and of its communicators waits for other instances. Default: 5
+  /// Limits the wait for other instances of any call of this context and of its communicators. Default: 5
   /// minutes; at most 24 days (more is taken as 24 days). Time in which this process is stopped, such as by
   /// Ctrl-Z in poprun, does not count if it is more than a second. Throws kInvalidArgument for less than a
   /// millisecond.
@@ -84,18 +84,17 @@ class Context {
   void fence();
 
   /// Reports that `name`, such as "samples_per_second", is now `value`. popdistd shows the newest value of
-  /// each name, folded over the instances by the `fold` of the first who reports it: popctl get job, its
-  /// page, its JSON. It looks once a second, and once more when the instance ends: values between are
-  /// skipped.
+  /// each name, folded over the instances by the `fold` of the first instance that reports it: popctl get
+  /// job, its page, its JSON. It looks once a second, and once more when the instance ends: values between
+  /// are skipped.
   ///
-  /// Costs a few nanoseconds, a dozen where somebody listens, and no system call: it never waits, whatever
-  /// becomes of those who look. Nobody listens to a job that popdistd does not run; the call does nothing
-  /// then.
+  /// Costs a few nanoseconds, a dozen with a listener, and no system call: it never waits, whatever becomes
+  /// of the listeners. A job that popdistd does not run has no listener; the call does nothing then.
   ///
   /// A job shows 16 names. False: the value is not shown, and the program goes on: it is infinite or not a
-  /// number (the last one stays), or this instance has reported 16 other names. Where nobody listens, nobody
-  /// counts names. A sum that no double can hold is shown as the largest one. Throws kInvalidArgument if
-  /// `name` is empty or longer than 64 bytes, whoever listens.
+  /// number (the last one stays), or this instance has reported 16 other names. Without a listener names are
+  /// not counted. A sum that no double can hold is shown as the largest one. Throws kInvalidArgument if
+  /// `name` is empty or longer than 64 bytes, with or without a listener.
   bool report(std::string_view name, double value, Fold fold = Fold::kSum);
 
   /// Ends the whole job: poprun stops all other instances, reports `message` and exits with `exit_code` (1 to

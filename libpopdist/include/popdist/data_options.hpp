@@ -17,7 +17,7 @@ enum class DataKind : std::uint8_t {
   kSynthetic,  ///< made on the device once: nothing crosses from the host
 };
 
-/// What generated and synthetic tensors hold. Integers are rounded towards zero.
+/// Contents of generated and synthetic tensors. Integers are rounded towards zero.
 struct Initialiser {
   enum class Kind : std::uint8_t {
     kConstant,  ///< `value`

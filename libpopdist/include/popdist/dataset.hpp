@@ -54,7 +54,7 @@ using MapFunction = std::function<void(ConstTensorRefs from, TensorRefs to)>;
 /// Writes the next element of a pass and returns true; or false: there is none left. May throw.
 using Generator = std::function<bool(TensorRefs element)>;
 
-/// What becomes of elements that do not fill a batch, or of batches that are too few for all replicas.
+/// Treatment of elements that do not fill a batch, or of batches that are too few for all replicas.
 enum class Remainder : std::uint8_t {
   kDrop,            ///< left out of this pass; Dataset::dropped() counts them
   kPadWithWeights,  ///< filled up with zeros; a tensor "weight" (float) is 1 for elements, 0 for what fills
@@ -64,11 +64,11 @@ enum class Remainder : std::uint8_t {
 /// The name of the tensor that Remainder::kPadWithWeights adds, one float for each row of a batch.
 inline constexpr const char* kWeightTensor = "weight";
 
-/// What an instance reads for, in the whole job.
+/// An instance's place among the readers of the whole job.
 struct InputContext {
-  int pipelines = 1;      ///< instances: each has one input pipeline; for shard(pipelines, index)
-  int index = 0;          ///< of this instance's; forReplicas() deals by replicas and only checks these two
-  int replicas = 1;       ///< of the whole job
+  int pipelines = 1;  ///< instances: each has one input pipeline; for shard(pipelines, index)
+  int index = 0;      ///< this instance's pipeline; forReplicas() deals by replicas, only checks these two
+  int replicas = 1;   ///< the whole job's
   int first_replica = 0;  ///< the global index of this instance's first
   int local_replicas = 1;
 
@@ -204,7 +204,7 @@ class Dataset {
   /// kFailedPrecondition for a file of something else.
   Dataset cache(const std::filesystem::path& directory) &&;
 
-  /// How many elements (batches) an infeed of this dataset reads ahead, 1 to 255. 3 if not said.
+  /// Number of elements (batches) that an infeed of this dataset reads ahead, 1 to 255. 3 if not said.
   Dataset prefetch(int depth) &&;
 
   // --- Questions.
@@ -218,7 +218,7 @@ class Dataset {
   /// Elements of the source that a pass leaves out, for want of a full batch or step; nothing while unknown.
   std::optional<std::uint64_t> dropped() const;
 
-  /// Whether elements come in sequence only.
+  /// True if elements come in sequence only.
   bool isSequence() const;
 
   /// Reads element `index` of pass `epoch` into `element`, which has exactly the tensors of spec(). False:

@@ -15,8 +15,8 @@
 namespace popdist::io {
 
 struct BenchmarkOptions {
-  /// Of `epochs` times `elements_per_epoch` elements each is measured by itself; both at least 1. They follow
-  /// each other in the dataset, whose passes they need not be.
+  /// Each of `number_of_epochs` parts of `elements_per_epoch` elements is measured by itself; both at least
+  /// 1. Parts follow each other in the dataset, whose passes they need not be.
   int number_of_epochs = 1;
   int elements_per_epoch = 1;
   bool print_stats = true;  ///< a line for each epoch on stdout
@@ -40,7 +40,7 @@ struct LatencyOptions {
   int warm_up = 20;    ///< before them, at least 0
 };
 
-/// Of single samples, in microseconds.
+/// Latency of single samples, in microseconds.
 struct Latency {
   int samples = 0;
   double p50_us = 0;  ///< half of them took no longer

@@ -42,14 +42,14 @@ class popdist_error : public std::runtime_error {
 
   popdist_error(ErrorCode code, const std::string& message);
   popdist_error(ErrorCode code, const std::string& message, Where where);
-  /// Of a call of a communicator: what() is "<call>: <cause>".
+  /// Error of a communicator's call: what() is "<call>: <cause>".
   popdist_error(ErrorCode code, const std::string& call, const std::string& cause, Where where);
 
   ErrorCode code() const { return code_; }
   int rank() const { return where_.rank; }
   int peer() const { return where_.peer; }
   const std::string& operation() const { return where_.operation; }
-  /// what() without the call that failed.
+  /// The text of what() without the call that failed.
   const char* cause() const { return what() + cause_at_; }
 
  private:

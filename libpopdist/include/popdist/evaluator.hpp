@@ -23,9 +23,9 @@ namespace popdist::train {
 struct FollowSpec {
   std::filesystem::path directory{};  ///< CheckpointOptions::directory of the training
   io::Infeed* infeed = nullptr;       ///< started anew for each evaluation
-  /// Whether a checkpoint is the training's last: such as at the updates where it stops.
+  /// True for the training's last checkpoint, such as at the updates where it stops.
   std::function<bool(const Position&)> is_last{};
-  /// How long to wait for the first checkpoint, and for each next one: training, its restarts included, takes
+  /// Longest wait for the first checkpoint, and for each next one: training, its restarts included, takes
   /// less between two.
   std::chrono::milliseconds timeout = std::chrono::hours(1);
 };

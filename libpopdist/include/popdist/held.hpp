@@ -36,7 +36,7 @@ class Held {
     return *impl_;
   }
   Impl* operator->() const { return &**this; }
-  /// Nobody has moved it away.
+  /// False after a move from it.
   explicit operator bool() const { return impl_ != nullptr; }
 
  private:

@@ -22,24 +22,24 @@ namespace popdist::io {
 /// The part of an input pipeline that runs on the device: what it makes of a batch never crosses from the
 /// host. Such as bytes that become floats there, a quarter of the traffic.
 struct DeviceMap {
-  Spec batch{};  ///< what it makes
+  Spec batch{};  ///< the infeed's result
   MapFunction function{};
 };
 
 struct InfeedOptions {
-  int replicas = 1;  ///< of this instance: the elements of the dataset go to each in turn
+  int replicas = 1;  ///< this instance's: the elements of the dataset go to each in turn
   int threads = 1;   ///< that read, 1 to 64; a sequence is read by one
   std::optional<DeviceMap> device_map{};
-  /// Of a sequence: the longest that a replica which is ahead waits for one that takes nothing.
+  /// For a sequence: the longest that a replica which is ahead waits for one that takes nothing.
   std::chrono::milliseconds turn_timeout{10000};
   /// Nothing: what the environment says.
   std::optional<DataOptions> data{};
 };
 
-/// Where in the data a replica is; with it another run goes on at the same element.
+/// A replica's position in the data; with it another run goes on at the same element.
 struct Position {
   std::uint64_t epoch = 0;
-  std::uint64_t step = 0;  ///< of this pass: elements that the replica has taken
+  std::uint64_t step = 0;  ///< elements of this pass that the replica has taken
 
   friend bool operator==(const Position&, const Position&) = default;
 };
@@ -65,15 +65,16 @@ class Infeed {
   Infeed(Infeed&&) noexcept;
   Infeed& operator=(Infeed&&) noexcept;
 
-  /// Of what next() returns.
+  /// Tensors of next()'s result.
   const Spec& spec() const;
 
-  /// Of this instance, InfeedOptions::replicas: next() takes 0 to one less.
+  /// This instance's replicas, InfeedOptions::replicas: next() takes 0 to one less.
   int replicas() const;
 
-  /// What all instances must have in common, so that each element is read by one of them: the steps of the
-  /// dataset up to the one that deals elements out to `replicas` (forReplicas) or `instances` (shard), which
-  /// are the job's: seeds, sizes and numbers, in words. Empty without such a step. A Trainer compares it.
+  /// Facts that all instances must have in common, so that each element is read by one of them: the steps of
+  /// the dataset up to the one that deals elements out to `replicas` (forReplicas) or `instances` (shard),
+  /// which are the job's: seeds, sizes and numbers, in words. Empty without such a step. A Trainer compares
+  /// it.
   std::string shared(int instances, int replicas) const;
 
   /// Steps of a pass: Dataset::kEndless for a dataset that repeats for ever, nothing while unknown.
@@ -93,7 +94,7 @@ class Infeed {
   /// and the same again until start(); kOutOfRange for a replica that is not here.
   const Tensors* next(int replica = 0);
 
-  /// What the replica has taken so far, not what was read ahead.
+  /// The replica's position after the elements it has taken; elements read ahead do not count.
   Position position(int replica = 0) const;
 
   /// Bytes that went from host to device so far, of all replicas: those of the dataset's elements, before

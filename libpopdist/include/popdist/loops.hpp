@@ -26,7 +26,7 @@ namespace popdist::loops {
 struct LoopOptions {
   io::Infeed* infeed = nullptr;          ///< the body gets its next element in each iteration
   std::vector<io::Outfeed*> outfeeds{};  ///< that the body enqueues to, at most once each in an iteration
-  int replica = 0;                       ///< of infeed and outfeeds
+  int replica = 0;                       ///< the one of infeed and outfeeds
 };
 
 namespace detail {

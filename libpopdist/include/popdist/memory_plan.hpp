@@ -28,13 +28,13 @@ struct MemoryPlanOptions {
   Offload offload_weight_update_variables = Offload::kAuto;
   /// IpuMultiWorkerOptions::variables_on_host: the optimizer's state is the host's, once for an instance.
   bool variables_on_host = false;
-  bool remote_buffers = true;          ///< whether the system has Streaming Memory that programs can use
-  std::uint64_t activation_bytes = 0;  ///< of a micro-batch, on one IPU: the program knows
+  bool remote_buffers = true;          ///< the system has Streaming Memory that programs can use
+  std::uint64_t activation_bytes = 0;  ///< for a micro-batch, on one IPU: the program knows
   /// An assumption: code of the exchanges between replicas, for each further one.
   std::uint64_t exchange_code_bytes = 8192;
-  /// Of an IPU. GC200: 1,472 tiles of 624 KiB.
+  /// Memory of an IPU. GC200: 1,472 tiles of 624 KiB.
   std::uint64_t in_processor_bytes = std::uint64_t{1472} * 624 * 1024;
-  /// Of an IPU: a quarter of an M2000's 450 GB.
+  /// Streaming Memory of an IPU: a quarter of an M2000's 450 GB.
   std::uint64_t streaming_bytes = 112'500'000'000;
   /// An assumption: between Streaming Memory and one IPU. At least 1,000,000.
   std::uint64_t streaming_bytes_per_s = 5'000'000'000;
@@ -50,12 +50,12 @@ struct MemoryRow {
 
 struct MemoryPlan {
   std::vector<MemoryRow> rows{};
-  std::uint64_t in_processor = 0;  ///< of all rows
+  std::uint64_t in_processor = 0;  ///< sum of all rows
   std::uint64_t streaming = 0;
   std::uint64_t host = 0;
   std::uint64_t streamed_per_update = 0;  ///< bytes in and out, on each IPU
   double streaming_s = 0;  ///< time that they take: into the IPU before the update, out after it
-  std::string offload{};   ///< whether update-only tensors are offloaded, and why
+  std::string offload{};   ///< the decision on update-only tensors, and its reason
 
   /// streaming_s for a Pod's clock.
   SimulatedTime streamingTime() const;

@@ -9,7 +9,7 @@
 namespace popdist::train {
 
 enum class Offload : std::uint8_t {
-  kAuto,  ///< where it pays: each option says when
+  kAuto,  ///< on if it pays: each option says when
   kOn,
   kOff,
 };

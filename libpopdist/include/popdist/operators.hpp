@@ -28,7 +28,7 @@ enum class Operator : std::uint8_t {
 /// "sum", "square add", …: for messages.
 const char* nameOf(Operator op);
 
-/// Whether `op` is defined for elements of `type`; false for values outside the enumerations.
+/// True if `op` is defined for elements of `type`; false for values outside the enumerations.
 ///
 ///                              | bool | integers | floats
 ///   sum, product, square add   |      |    x     |   x

@@ -27,12 +27,12 @@ inline constexpr std::size_t kBlockElements = 4096;
 /// Part of one parameter, in one update.
 struct Block {
   const TensorSpec& parameter;  ///< the whole one
-  std::size_t first = 0;        ///< where this begins in it: a multiple of kBlockElements
+  std::size_t first = 0;        ///< this block's first element in it: a multiple of kBlockElements
   std::uint64_t updates_done = 0;
   std::span<float> update{};                  ///< in: the gradient, or what the transforms before have left
   std::span<const float> value{};             ///< the parameter's elements, before this update
   std::span<const std::span<float>> state{};  ///< one for each of Transform::state
-  std::span<const double> of_update{};        ///< what Transform::prepare has returned
+  std::span<const double> of_update{};        ///< result of Transform::prepare
   double norm_of_all = 0;                     ///< for Norms::kOfAll: of the updates of all parameters
   double norm_of_update = 0;                  ///< for Norms::kOfEach: of the whole parameter's update
   double norm_of_value = 0;                   ///< likewise, of its elements
@@ -46,7 +46,7 @@ struct Transform {
   std::string name{};                ///< "adam": of its state, and in texts
   std::vector<std::string> state{};  ///< "m": a float for each element of each parameter, from zero
   Norms norms = Norms::kNone;
-  /// What all blocks of an update have in common, such as a rate: called once, before them. Optional.
+  /// Values that all blocks of an update have in common, such as a rate: called once, before them. Optional.
   std::function<std::vector<double>(std::uint64_t updates_done)> prepare{};
   /// Changes block.update, and the state. Must do the same to an element wherever its block begins and ends.
   /// Who calls: threads of libpopdist, blocks in any order.

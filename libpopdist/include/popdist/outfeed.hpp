@@ -30,14 +30,14 @@ enum class OutfeedMode : std::uint8_t {
 /// Sums the values of several steps on the device, so that one crosses to the host.
 struct OutfeedAccumulation {
   std::uint64_t steps = 1;
-  /// Of the sums: kFloat, kDouble, or the values' own (nothing), in which sums of integers wrap. Integers of
-  /// 8 bits need one.
+  /// Type of the sums: kFloat, kDouble, or the values' own (nothing), in which sums of integers wrap.
+  /// Integers of 8 bits need one.
   std::optional<Type> type{};
 };
 
 struct OutfeedOptions {
   OutfeedMode mode = OutfeedMode::kAll;
-  int replicas = 1;                                  ///< of this instance
+  int replicas = 1;                                  ///< this instance's
   std::size_t buffer_depth = 3;                      ///< kAll: steps held before enqueue() waits, at least 1
   std::chrono::milliseconds enqueue_timeout{10000};  ///< kAll: the longest wait for room, at least 0
   std::optional<OutfeedAccumulation> accumulate{};   ///< kAll only

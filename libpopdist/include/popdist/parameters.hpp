@@ -23,7 +23,7 @@
 
 namespace popdist::train {
 
-/// How a parameter begins.
+/// Initial values of a parameter.
 struct InitialValues {
   enum class Kind : std::uint8_t {
     kConstant,  ///< `centre`
@@ -32,7 +32,7 @@ struct InitialValues {
   };
   Kind kind = Kind::kConstant;
   double centre = 0;
-  std::function<double(const Shape&)> spread{};  ///< of a parameter of this shape; not of constants
+  std::function<double(const Shape&)> spread{};  ///< for a parameter of this shape; not for constants
 };
 
 // Throw popdist_error kInvalidArgument for numbers that are not finite, a `high` below `low` and a deviation
@@ -61,7 +61,7 @@ class Parameters {
 
   const Spec& spec() const { return spec_; }
   std::size_t size() const { return spec_.size(); }
-  std::size_t elements() const;  ///< of all together
+  std::size_t elements() const;  ///< sum over all tensors
 
   /// Sets `values`, which have the spec of these parameters. An element depends on (seed, its parameter's
   /// name, its position) alone, on machines with the same libm: broadcast them to be safe. Throws
@@ -86,7 +86,7 @@ class FlatTensors {
   TensorRefs refs() { return {*spec_, data_.data()}; }
   ConstTensorRefs refs() const { return TensorRefs{*spec_, data_.data()}; }
 
-  /// Of tensors of this spec together; where one more would begin.
+  /// Bytes of tensors of this spec together: the offset of one more.
   static std::size_t bytesOf(std::span<const TensorSpec> spec);
 
   std::span<std::byte> bytes() { return {memory_.as<std::byte>(), memory_.bytes()}; }

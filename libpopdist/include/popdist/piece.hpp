@@ -16,9 +16,9 @@ namespace popdist::train {
 /// Elements of a tensor that an instance has in memory, row-major from `first` on, as many as `bytes` holds.
 /// Saving only reads the memory, loading writes it.
 struct Piece {
-  std::string name{};  ///< of the tensor, such as "dense.w" or "adam.m/dense.w"
+  std::string name{};  ///< the tensor's, such as "dense.w" or "adam.m/dense.w"
   Type type = Type::kFloat;
-  Shape shape{};          ///< of the whole tensor, without padding
+  Shape shape{};          ///< the whole tensor's, without padding
   std::size_t first = 0;  ///< the first element's row-major index in the whole tensor
   std::span<std::byte> bytes{};
 
@@ -28,9 +28,9 @@ struct Piece {
   static std::vector<Piece> of(Tensors& tensors);
 };
 
-/// What member `index` of `count` writes where all hold the same: the part number `index` of the bytes of
-/// `pieces`, cut into `count` parts of almost the same size. All parts together are `pieces`. Throws
-/// popdist_error kInvalidArgument unless 0 <= index < count.
+/// Member `index`'s part of the writing, of `count` members that all hold the same: the part number `index`
+/// of the bytes of `pieces`, cut into `count` parts of almost the same size. All parts together are `pieces`.
+/// Throws popdist_error kInvalidArgument unless 0 <= index < count.
 std::vector<Piece> shareOf(std::span<const Piece> pieces, int index, int count);
 
 }  // namespace popdist::train

@@ -36,8 +36,8 @@ struct SideBySide;
 struct PipelineOptions {
   std::vector<Concurrent> stages{};
   Spec parameters{};  ///< Parameters::spec()
-  Spec inputs{};      ///< of the infeed: what changes with each micro-batch
-  Spec arguments{};   ///< what changes with each run only, such as the learning rate
+  Spec inputs{};      ///< the infeed's tensors: they change with each micro-batch
+  Spec arguments{};   ///< tensors that change with each run only, such as the learning rate
   DeviceMapping device_mapping{};
   int ipus = 0;
   ScheduleKind schedule = ScheduleKind::kGrouped;
@@ -48,19 +48,19 @@ struct PipelineOptions {
   RecomputeMode recompute_mode = RecomputeMode::kAuto;
   /// Micro-batches that a stage takes before the next one begins: ScheduleOptions.
   int batch_serialization_iterations = 1;
-  // Where tensors lie on the device, as planMemory(pipeline, …) counts them. kAuto is on where
+  // The tensors' places on the device, as planMemory(pipeline, …) counts them. kAuto is on where
   // batch_serialization_iterations is above 1 and there are remote buffers.
   Offload offload_activations = Offload::kAuto;  ///< those of micro-batches that no stage is working on
   Offload offload_gradient_accumulation_buffers = Offload::kAuto;
   Offload replicated_weight_sharding = Offload::kAuto;  ///< each replica keeps a part, and all gather
-  Offload offload_weights = Offload::kAuto;             ///< of sharded ones; refused without
+  Offload offload_weights = Offload::kAuto;             ///< sharded ones only; refused without
   /// One entry for each stage, or none: what stages read by Io::option.
   std::vector<StageOptions> forward_propagation_stages_poplar_options{};
   std::vector<StageOptions> backward_propagation_stages_poplar_options{};
-  bool continuous_weight_updates = false;  ///< refused: nobody has ever implemented it
+  bool continuous_weight_updates = false;  ///< refused: it has never been implemented
   std::string loss{};                      ///< an output of the last level
   bool outfeed_loss = false;               ///< the outfeed gets the loss alone
-  std::vector<bool> outfeed_mask{};        ///< of each output of the last level: true is not sent
+  std::vector<bool> outfeed_mask{};        ///< for each output of the last level: true is not sent
 };
 
 struct Feeds {
@@ -68,7 +68,7 @@ struct Feeds {
   io::Outfeed* outfeed =
       nullptr;  ///< if the last level has outputs that are sent: one step for each micro-batch
   const Tensors* arguments = nullptr;  ///< if there are such: read once for each run
-  int replica = 0;                     ///< of infeed and outfeed
+  int replica = 0;                     ///< the one of infeed and outfeed
 };
 
 /// Called once for each run, after its backwards, with the step and the last level's outputs of the last
@@ -78,17 +78,17 @@ using UpdateFunction = std::function<void(std::uint64_t step, ConstTensorRefs ou
 struct RunOptions {
   std::optional<std::int64_t> gradient_accumulation_count{};  ///< in place of PipelineOptions'
   std::uint64_t repeat_count = 1;                             ///< runs, each with its update
-  std::uint64_t first_step = 0;                               ///< of the first run; the next ones count on
+  std::uint64_t first_step = 0;                               ///< the first run's; the next ones count on
   float loss_scale = 1;                                       ///< Io::lossScale
 };
 
-/// What a stage keeps on its IPU, in bytes.
+/// A stage's memory on its IPU, in bytes.
 struct StageMemory {
   int ipu = 0;
   int micro_batches = 1;        ///< kept at the same time: Schedule::slots
-  std::size_t micro_batch = 0;  ///< of each: outputs and what is kept of saved tensors; of the first level
-                                ///< also the infeed's tensors
-  std::size_t inputs = 0;       ///< of a micro-batch, which the stage before keeps
+  std::size_t micro_batch = 0;  ///< each one's outputs and kept saved tensors; on the first level also the
+                                ///< infeed's tensors
+  std::size_t inputs = 0;       ///< a micro-batch's, which the stage before keeps
   std::size_t recomputed = 0;   ///< alive at the same time while it recomputes; of one micro-batch
   std::size_t whole_recomputed = 0;  ///< the same, of all its segments together
 };
@@ -119,12 +119,12 @@ class Pipeline {
                 std::uint64_t step = 0);
 
   const PipelineOptions& options() const;
-  const Schedule& schedule() const;  ///< of run; of evaluate with the same count, if it is not trained
+  const Schedule& schedule() const;  ///< run's; evaluate's with the same count, if it is not trained
 
-  /// How long a run takes on the Pod: simulate(schedule(), times).total.
+  /// Time of a run on the Pod: simulate(schedule(), times).total.
   SimulatedTime simulatedTime(const SimulationOptions& times) const;
 
-  /// Of what stages hand on and keep, of a replica; with and without recomputation.
+  /// Bytes of a replica that stages hand on and keep; with and without recomputation.
   std::size_t storedBytes(bool recompute) const;
   std::size_t storedBytes() const { return storedBytes(options().recompute); }
   StageMemory memoryOf(int stage) const;

@@ -24,13 +24,13 @@ struct Streamed {
 
 struct PipelinePlan {
   std::vector<int> ipus{};           ///< those that have stages, ascending
-  std::vector<MemoryPlan> memory{};  ///< of each; streamed_per_update is of the update alone
-  std::vector<Streamed> streamed{};  ///< of each stage
+  std::vector<MemoryPlan> memory{};  ///< one for each IPU; streamed_per_update is the update's alone
+  std::vector<Streamed> streamed{};  ///< one for each stage
   /// Bytes that weights and sums of gradients take with each update, on the IPU that streams most of them.
   /// The optimizer's state comes on top: memory[i].streamed_per_update has both.
   std::uint64_t streamed_per_update = 0;
   std::uint64_t gathered_per_stage = 0;  ///< bytes of sharded weights that the largest stage gathers
-  /// What became of the options that are kAuto, and why: "offload_activations: off: …".
+  /// The outcome of options that are kAuto, and its reason: "offload_activations: off: …".
   std::vector<std::string> decisions{};
   std::uint64_t streaming_bytes_per_s = 1;
 
@@ -57,14 +57,14 @@ PipelinePlan planMemory(const Pipeline& pipeline, const Parameters& parameters, 
 
 /// A model, and how many IPUs there are for it.
 struct ConfigurationQuestion {
-  std::vector<StageTimes> stages{};                ///< of each stage, for a micro-batch
-  std::int64_t micro_batches = 1;                  ///< of an update, over all replicas
-  bool recompute_on_one_ipu = true;                ///< whether all stages on one IPU fit only so
+  std::vector<StageTimes> stages{};                ///< one for each stage, for a micro-batch
+  std::int64_t micro_batches = 1;                  ///< in an update, over all replicas
+  bool recompute_on_one_ipu = true;                ///< all stages on one IPU fit only so
   bool recompute_in_pipeline = false;              ///< … each on its own
-  ScheduleKind schedule = ScheduleKind::kGrouped;  ///< of the pipeline
+  ScheduleKind schedule = ScheduleKind::kGrouped;  ///< the pipeline's
   SimulatedTime sync{0};
   SimulatedTime update{0};
-  SimulatedTime all_reduce{0};  ///< of the gradients, between replicas
+  SimulatedTime all_reduce{0};  ///< sum of the gradients, between replicas
 };
 
 struct Configuration {

@@ -38,8 +38,8 @@ class Pod {
   void abort(const std::string& why);
 
   const std::string& system() const;  ///< preset, such as "pod16"
-  int numReplicas() const;            ///< of the job
-  int numLocalReplicas() const;       ///< of this instance
+  int numReplicas() const;            ///< the job's
+  int numLocalReplicas() const;       ///< this instance's
   int firstReplica() const;           ///< global index of this instance's first replica
 
   /// tensors[l][i] = the sum of element i over all replicas of the job, in place.
@@ -101,11 +101,11 @@ class Pod {
   /// advanceCompute.
   void advanceStreaming(SimulatedTime time);
 
-  /// What an all-reduce of `bytes` takes by the usual estimate, which knows nothing of rounds and latency:
-  /// the tensor over the links twice; on several Pods also 1/replicas of it over the links between them.
+  /// Time of an all-reduce of `bytes` by the usual estimate, which knows nothing of rounds and latency: the
+  /// tensor over the links twice; on several Pods also 1/replicas of it over the links between them.
   SimulatedTime allReduceEstimate(std::size_t bytes) const;
 
-  /// Where time() went.
+  /// The parts of time().
   struct Times {
     SimulatedTime compute{0};  ///< advanceCompute() and advance()
     SimulatedTime all_reduce{0};

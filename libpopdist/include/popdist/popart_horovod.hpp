@@ -71,8 +71,9 @@ struct SessionOptions {
   bool enable_gradient_accumulation = false;
   int accumulation_factor = 1;
   bool enable_replicated_graphs = false;
-  int replicated_graph_count = 1;  ///< of this instance: poprun's --num-replicas / --num-instances
-  /// Of gradients over the micro-batches and the replicas of an instance. Over processes they are averaged.
+  int replicated_graph_count = 1;  ///< this instance's: poprun's --num-replicas / --num-instances
+  /// Reduction of gradients over the micro-batches and the replicas of an instance. Over processes they are
+  /// averaged.
   train::Reduction accumulation_and_replication_reduction = train::Reduction::kSum;
 
   friend bool operator==(const SessionOptions&, const SessionOptions&) = default;
@@ -83,7 +84,7 @@ struct Batch {
   const Tensors& input;
   ConstTensorRefs weights;
   TensorRefs values;     ///< Model::values: what the stages before have written, and this one writes
-  TensorRefs gradients;  ///< of the weights: a backward function adds to them
+  TensorRefs gradients;  ///< the weights': a backward function adds to them
 };
 
 struct Stage {

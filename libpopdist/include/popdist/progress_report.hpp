@@ -18,7 +18,7 @@
 namespace popdist::train {
 
 struct ProgressReportOptions {
-  std::uint64_t updates = 0;  ///< at which the training ends; 0: nobody knows
+  std::uint64_t updates = 0;  ///< at which the training ends; 0: unknown
   std::uint64_t done = 0;     ///< before this: of a training that goes on
   int samples_per_update = 0;
   /// Between two lines of a log; a terminal's line is rewritten up to ten times a second.
@@ -47,7 +47,7 @@ class ProgressReport {
   ProgressReport(const ProgressReport&) = delete;
   ProgressReport& operator=(const ProgressReport&) = delete;
 
-  /// What Trainer::run returns. Prints if it is time.
+  /// Adds a result of Trainer::run. Prints if it is time.
   void add(const Progress& progress);
 
  private:

@@ -32,7 +32,7 @@ enum class RecomputeMode : std::uint8_t {
                                  ///< kGrouped, kSequential. As kThenBackpropagate for stages of one segment
 };
 
-/// What a gradient accumulation count must be.
+/// Rule for a gradient accumulation count.
 enum class CountRule : std::uint8_t {
   kTensorFlow,  ///< a multiple of the schedule's overlap: see Schedule::overlap
   kPopart,      ///< at least the number of levels
@@ -56,11 +56,11 @@ inline std::vector<int> chain(int stages) {
 }
 
 struct ScheduleOptions {
-  /// How many stages each level has; stages are numbered level by level. Those of one level run side by side:
+  /// Number of stages on each level; stages are numbered level by level. Those of one level run side by side:
   /// they get the same inputs, and the next level gets the outputs of all. At least two levels.
   std::vector<int> levels{};
   DeviceMapping device_mapping{};
-  int ipus = 0;  ///< of the replica; 0: what the mapping needs
+  int ipus = 0;  ///< the replica's; 0: as many as the mapping needs
   std::int64_t gradient_accumulation_count =
       1;  ///< micro-batches of a run; without training simply their number
   ScheduleKind kind = ScheduleKind::kGrouped;
@@ -68,7 +68,7 @@ struct ScheduleOptions {
   bool recompute = false;
   RecomputeMode recompute_mode = RecomputeMode::kAuto;
   bool explicit_checkpoints = false;  ///< some stage keeps tensors of its own for recomputation
-  std::vector<int> segments{};        ///< of each stage, such as layers; empty: one
+  std::vector<int> segments{};        ///< one for each stage: its segments, such as layers; empty: one
   /// Micro-batches that a stage takes one after the other before the next stage begins. kSequential on one
   /// IPU only; the count is a multiple of it.
   int batch_serialization_iterations = 1;
@@ -84,7 +84,7 @@ struct Action {
   std::int32_t stage = -1;        ///< -1: update
   std::int32_t micro_batch = -1;  ///< -1: update
   std::int32_t timestep = 0;
-  std::int32_t segment = -1;  ///< of the stage; -1: all of it
+  std::int32_t segment = -1;  ///< a part of the stage; -1: all of it
 
   friend bool operator==(const Action&, const Action&) = default;
 };
@@ -122,18 +122,18 @@ class Schedule {
   int slots(int stage) const;
   /// Those that wait in a stash while the stage works on another one: slots - 1.
   int stash(int stage) const { return slots(stage) - 1; }
-  /// Whether its backward comes when its forward's activations are gone, so that it is recomputed.
+  /// True if its backward comes when its forward's activations are gone, so that it is recomputed.
   bool recomputes(int stage) const { return recomputes_[static_cast<std::size_t>(stage)]; }
   int segmentsOf(int stage) const {
     return options_.segments.empty() ? 1 : options_.segments[static_cast<std::size_t>(stage)];
   }
-  /// Whether recomputation goes segment by segment (RecomputeMode::kAndBackpropagateInterleaved), so that one
+  /// True if recomputation goes segment by segment (RecomputeMode::kAndBackpropagateInterleaved), so that one
   /// segment's activations are there at a time.
   bool recomputesBySegment() const;
 
   /// Timesteps from a micro-batch's entry to the next one's.
   int period() const { return period_; }
-  /// Of which a count is a multiple by CountRule::kTensorFlow.
+  /// By CountRule::kTensorFlow a count is a multiple of this.
   int overlap() const;
 
  private:
@@ -153,21 +153,21 @@ class Schedule {
 /// the options do not matter.
 void checkCount(const ScheduleOptions& options, std::int64_t count);
 
-/// How long a stage takes for one micro-batch. Recomputing takes as long as a forward; each of n segments
-/// takes the n-th part of its stage's time.
+/// A stage's times for one micro-batch. Recomputing takes as long as a forward; each of n segments takes the
+/// n-th part of its stage's time.
 struct StageTimes {
   SimulatedTime forward{1};
   SimulatedTime backward{2};
-  SimulatedTime copy_forward{0};   ///< of its outputs to the next level, if that is on another IPU
-  SimulatedTime copy_backward{0};  ///< of the gradients of its inputs to the level before, likewise
+  SimulatedTime copy_forward{0};   ///< its outputs to the next level, if that is on another IPU
+  SimulatedTime copy_backward{0};  ///< the gradients of its inputs to the level before, likewise
 };
 
 struct SimulationOptions {
   std::vector<StageTimes> stages{};  ///< one for each stage, or one for all
   SimulatedTime sync{0};             ///< at the end of each timestep
   SimulatedTime update{0};
-  SimulatedTime load{0};   ///< of a micro-batch's inputs, from the host
-  SimulatedTime store{0};  ///< of what the last level makes of it, to the host
+  SimulatedTime load{0};   ///< a micro-batch's inputs, from the host
+  SimulatedTime store{0};  ///< the last level's results of it, to the host
 };
 
 struct TimedAction {

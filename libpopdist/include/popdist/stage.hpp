@@ -33,22 +33,22 @@ struct Side {
 };
 }  // namespace detail
 
-/// What a stage's function sees in one call, and what it writes. Valid in that call, in its thread. Tensors
-/// are found by name, or, more quickly, by position; inputs lie in the order of the stages that made them.
-/// Functions throw popdist_error kNotFound (no such tensor; names those that there are), kInvalidArgument (of
-/// another type than T), kFailedPrecondition (not in this pass).
+/// The tensors that a stage's function reads and writes in one call. Valid in that call, in its thread.
+/// Tensors are found by name, or, more quickly, by position; inputs lie in the order of the stages that made
+/// them. Functions throw popdist_error kNotFound (no such tensor; names those that there are),
+/// kInvalidArgument (of another type than T), kFailedPrecondition (not in this pass).
 class Io {
  public:
   template <typename T = float, typename Key>
   std::span<const T> in(Key key) const {
     return view<const T>(in_, "input", key);
   }
-  /// Of the forward, which writes all of it; afterwards as it was.
+  /// An output of the forward, which writes all of it; afterwards as it was.
   template <typename T = float, typename Key>
   std::span<T> out(Key key) const {
     return view<T>(out_, "output", key);
   }
-  /// What the forward writes for the backward: Stage::saved.
+  /// A tensor that the forward writes for the backward: Stage::saved.
   template <typename T = float, typename Key>
   std::span<T> saved(Key key) const {
     return view<T>(saved_, "saved tensor", key);
@@ -70,8 +70,8 @@ class Io {
   std::span<const T> gradOut(Key key) const {
     return view<const T>(backwardOnly(grad_out_, "gradOut"), "gradient of output", key);
   }
-  /// In the backward, zero at first: what the stage leaves there is the gradient. Empty if nobody needs it:
-  /// of the first level's inputs, and of tensors that are not floating point.
+  /// In the backward, zero at first: the stage leaves the gradient there. Empty if it is not needed: for the
+  /// first level's inputs, and for tensors that are not floating point.
   template <typename T = float, typename Key>
   std::span<T> gradIn(Key key) const {
     return gradientIn<T>(backwardOnly(grad_in_, "gradIn"), key);
@@ -82,16 +82,16 @@ class Io {
     return parameter<T>(backwardOnly({nullptr, grad_par_}, "gradPar").data, false, position);
   }
 
-  /// Of this stage and pass: PipelineOptions::forward_propagation_stages_poplar_options, or backward_…;
-  /// `fallback` if there is none of this name.
+  /// An option of this stage and pass: PipelineOptions::forward_propagation_stages_poplar_options, or
+  /// backward_…; `fallback` if there is none of this name.
   std::string_view option(std::string_view name, std::string_view fallback = {}) const;
 
-  int microBatch() const { return micro_batch_; }  ///< of this run, from 0
-  std::uint64_t step() const { return step_; }     ///< of this run: see RunOptions::first_step
+  int microBatch() const { return micro_batch_; }  ///< this run's, from 0
+  std::uint64_t step() const { return step_; }     ///< this run's: see RunOptions::first_step
   int replica() const { return replica_; }         ///< Feeds::replica
   bool training() const { return training_; }
   /// RunOptions::loss_scale, a trainer's LossScale: the last stage multiplies its loss by it, so that all
-  /// gradients are, which the trainer divides by it. 1 where nobody has set one, and in evaluations.
+  /// gradients are, which the trainer divides by it. 1 if it is not set, and in evaluations.
   float lossScale() const { return loss_scale_; }
   /// In the second pass of a forward. It leaves tensors that are kept (Keep) as they are, and counts nothing.
   bool recomputing() const { return pass_ == ActionKind::kRecompute; }
@@ -132,7 +132,7 @@ class Io {
 
   const Stage* stage_ = nullptr;
   const Spec* parameters_ = nullptr;
-  const StageOptions* options_ = nullptr;  // of the pass
+  const StageOptions* options_ = nullptr;  // the pass's
   detail::Side in_, out_, saved_, arguments_, grad_in_, grad_out_;
   std::byte* const* values_ = nullptr;    // by position
   std::byte* const* grad_par_ = nullptr;  // by place in Stage::parameters
@@ -144,7 +144,7 @@ class Io {
   bool training_ = false;
 };
 
-/// What becomes of a saved tensor when the pipeline recomputes.
+/// Treatment of a saved tensor when the pipeline recomputes.
 enum class Keep : std::uint8_t {
   kRecomputed,  ///< not kept: the second forward writes it again
   kCheckpoint,  ///< kept, so that the second forward need not compute it

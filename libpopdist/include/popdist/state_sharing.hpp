@@ -10,14 +10,14 @@
 namespace popdist::train {
 
 struct StateSharing {
-  /// Of FlatTensors::bytes().
+  /// A part of FlatTensors::bytes().
   struct Part {
     std::size_t begin = 0;
     std::size_t end = 0;
   };
 
   int replicas = 1;           ///< that share one state: groups of so many consecutive ones
-  std::vector<Part> parts{};  ///< of each instance: two are the same, or have no byte in common
+  std::vector<Part> parts{};  ///< one for each instance: two are the same, or have no byte in common
 };
 
 }  // namespace popdist::train

@@ -35,8 +35,8 @@ class GradientReduction {
  public:
   virtual ~GradientReduction() = default;
 
-  /// The gradient of `parameter` on local replica `replica` has its values of this update; nobody touches it
-  /// until wait(). Any order, once each. A strategy may begin to reduce it.
+  /// The gradient of `parameter` on local replica `replica` has its values of this update; the caller leaves
+  /// it alone until wait(). Any order, once each. A strategy may begin to reduce it.
   virtual void ready(int replica, std::size_t parameter) = 0;
 
   /// Asks, before the first update, for reduced(parameter) as soon as its sum is there on the first local
@@ -52,7 +52,7 @@ class GradientReduction {
 
 class Strategy {
  public:
-  /// Who calls: every instance, with strategies of the same name and options. Costs a communicator of all
+  /// Called by every instance, with strategies of the same name and options. Costs a communicator of all
   /// instances, once, and a small all-reduce. Throws as Context::createCommunicator, and popdist_error
   /// kFailedPrecondition, on all instances, where they differ.
   explicit Strategy(Context& context) : Strategy(context, "of the program", "") {}
@@ -83,7 +83,7 @@ class Strategy {
   /// kFailedPrecondition, on all instances, where their tensors are others.
   void broadcast(std::span<FlatTensors> values);
 
-  /// Whether parameters and the optimizer's state live on the host: devices have copies of the parameters,
+  /// True if parameters and the optimizer's state live on the host: devices have copies of the parameters,
   /// which they get by load() after each update.
   virtual bool variablesOnHost() const { return false; }
   /// The local replicas' copies become the host's values. Local.
@@ -133,12 +133,12 @@ class PopDistStrategy final : public Strategy {
 
  private:
   Pod pod_;
-  std::shared_ptr<void> told_;  // of failures
+  std::shared_ptr<void> told_;  // told of failures
 };
 
 /// Simulated, of each of an instance's replicas, which work side by side.
 struct DeviceTimes {
-  SimulatedTime all{0};    ///< what is below, and advance()
+  SimulatedTime all{0};    ///< the times below, and advance()
   SimulatedTime links{0};  ///< sums of the instance's replicas, and copies to each of them
   SimulatedTime host{0};   ///< on the way to the host and back
   /// Over the replica's link to its host: gradients out; and in, their sums or the new parameters. Replicas
@@ -160,8 +160,8 @@ class HostStrategy : public Strategy {
   void advanceCompute(double flops) override;
   void advance(SimulatedTime time) override;
 
-  /// Of IPUs, as the system's model has them (docs/adr/0007); transfers that a backward pass hides count as
-  /// the others. Zeros for HPUs, and times of zero for replicas that fit no system.
+  /// Times of IPUs, as the system's model has them (docs/adr/0007); transfers that a backward pass hides
+  /// count as the others. Zeros for HPUs, and times of zero for replicas that fit no system.
   const DeviceTimes& deviceTimes() const;
 
  protected:
@@ -176,7 +176,7 @@ class HostStrategy : public Strategy {
   bool variables_on_host_;
   std::unique_ptr<DeviceClock> clock_;
   AsyncCommunicator members_;
-  std::shared_ptr<void> told_;  // of failures
+  std::shared_ptr<void> told_;  // told of failures
   int reductions_ = 0;
 };
 
@@ -222,7 +222,7 @@ class HpuStrategy final : public HostStrategy {
   explicit HpuStrategy(Context& context) : HpuStrategy(context, Options{}) {}
   HpuStrategy(Context& context, const Options& options);
 
-  /// Whether the device's collectives carry a type: HPUStrategy's table.
+  /// True if the device's collectives carry a type: HPUStrategy's table.
   static bool supports(Call call, Type type, const Options& options);
 
   /// By hand. data[i] = the sum of all instances' data[i]. These throw popdist_error kInvalidArgument for a

@@ -28,7 +28,7 @@ std::size_t elementsOf(const Shape& shape);
 /// "[60000, 28, 28]"; "[]" for a scalar.
 std::string textOf(const Shape& shape);
 
-/// What is known of a tensor without its contents.
+/// A tensor's description, without its contents.
 struct TensorSpec {
   std::string name{};
   Type type = Type::kFloat;
@@ -40,7 +40,7 @@ struct TensorSpec {
   friend bool operator==(const TensorSpec&, const TensorSpec&) = default;
 };
 
-/// Of several tensors that travel together, in their order.
+/// Several tensors that travel together, in their order.
 using Spec = std::vector<TensorSpec>;
 
 /// "image: uint8 [28, 28]"; of several, joined by ", ".
@@ -63,9 +63,8 @@ using Memory = std::unique_ptr<std::byte, Free>;
 
 }  // namespace tensor_detail
 
-/// Access to the tensors of one element, batch or result that somebody else owns; as cheap to copy as two
-/// pointers. Valid as long as its owner says. `Byte` is std::byte, or const std::byte where only reading is
-/// allowed.
+/// Access to the tensors of one element, batch or result of another owner; as cheap to copy as two pointers.
+/// Valid as long as its owner says. `Byte` is std::byte, or const std::byte where only reading is allowed.
 template <typename Byte>
 class BasicTensorRefs {
  public:

@@ -34,8 +34,8 @@
 
 namespace popdist::train {
 
-/// Who divides the gradient, summed over replicas: libpopdist by one of these, the program's loss by the
-/// rest.
+/// The divisor of the gradient, which is summed over replicas: libpopdist divides by one of these, the
+/// program's loss by the rest.
 enum class GradientScale : std::uint8_t {
   kMeanOfReplicas,  ///< by the number of replicas: the loss is a mean over a replica's samples
   kMeanOfWorkers,   ///< by the number of instances: … over an instance's samples
@@ -45,8 +45,8 @@ enum class GradientScale : std::uint8_t {
 /// For gradients of 16 bits: the loss is multiplied by a number (MicroBatch::loss_scale), which the gradients
 /// are divided by; a pipeline's stages have it as Io::lossScale. `dynamic`: if a gradient then is infinite or
 /// no number, the update is skipped on all replicas and the number falls; after `growth_interval` updates
-/// without one it rises. Otherwise the number stays, and nobody looks at the gradients, which would cost a
-/// pass over them: what is infinite or no number goes into the parameters. Watch the loss then.
+/// without one it rises. Otherwise the number stays, and gradients are not checked, which would cost a pass
+/// over them: what is infinite or no number goes into the parameters. Watch the loss then.
 struct LossScale {
   double initial = 1;  ///< from 2^-120 to 2^120, between which a dynamic one stays
   bool dynamic = false;
@@ -59,13 +59,13 @@ struct LossScale {
 struct MicroBatch {
   const Tensors& input;
   ConstTensorRefs parameters;
-  TensorRefs gradients;         ///< add to them: of the parameters' types, whatever the accumulators' are; in
-                                ///< evaluations nobody reads them
+  TensorRefs gradients;         ///< add to them: of the parameters' types, whatever the accumulators' are;
+                                ///< not read in evaluations
   std::span<double> metrics{};  ///< add to them: one for each of TrainerOptions::metrics
-  int replica = 0;              ///< of the job
-  int local_replica = 0;        ///< of this instance
-  std::uint64_t update = 0;     ///< of the run's life, skipped ones included
-  int index = 0;                ///< of the micro-batches of this update
+  int replica = 0;              ///< the job's
+  int local_replica = 0;        ///< this instance's
+  std::uint64_t update = 0;     ///< number in the run's life, skipped ones included
+  int index = 0;                ///< number among the micro-batches of this update
   bool training = true;         ///< false: evaluate() calls, no gradients are needed
   float loss_scale = 1;
   /// Says that the update's gradient of a parameter is final, so that its reduction may begin. Optional; of
@@ -78,9 +78,9 @@ using Step = std::function<void(const MicroBatch&)>;
 struct PipelineProgram {
   /// Its gradient_accumulation_count are the micro-batches of an update.
   PipelineOptions pipeline{};
-  io::Outfeed* outfeed = nullptr;      ///< of this instance's replicas, if the last stage sends something
+  io::Outfeed* outfeed = nullptr;      ///< for this instance's replicas, if the last stage sends something
   const Tensors* arguments = nullptr;  ///< run arguments, read for each update
-  /// How long stages take on the device: a Pod's clock advances by a run's simulated time.
+  /// Stages' times on the device: a Pod's clock advances by a run's simulated time.
   std::optional<SimulationOptions> times{};
 };
 
@@ -92,33 +92,33 @@ struct TrainerOptions {
   int replicas_per_optimizer_state = 1;
   std::vector<std::string> metrics{};  ///< names, each once
   double flops_per_micro_batch = 0;    ///< for a Pod's clock; with a pipeline, in place of its `times`
-  /// What the device keeps where. accumulation, replicas, replicas_per_state, ipus_per_replica and
-  /// variables_on_host are the training's own; whether all of it fits is planMemory's to say. Updates advance
-  /// a Pod's clock by the time of what they stream.
+  /// Facts on the device's memory. accumulation, replicas, replicas_per_state, ipus_per_replica and
+  /// variables_on_host are the training's own; planMemory says whether all of it fits. Updates advance a
+  /// Pod's clock by the time of what they stream.
   MemoryPlanOptions memory{};
   /// Saved and resumed with the parameters, by all instances together. Must outlive the trainer.
   Variables* variables = nullptr;
 };
 
-/// Where the time of this instance's thread went, in seconds.
+/// Time of this instance's thread by purpose, in seconds.
 struct Times {
   double input = 0;      ///< waiting for the infeed
   double step = 0;       ///< the program's step, its reductions that overlap it included
   double reduction = 0;  ///< gradients over replicas, what of it did not overlap
   double update = 0;
-  double all = 0;  ///< of the call; the rest is the loop's own
+  double all = 0;  ///< the whole call; the rest is the loop's own
 };
 
-/// What came of a number of micro-batches, over all replicas of the job.
+/// Results of a number of micro-batches, over all replicas of the job.
 struct Progress {
   std::uint64_t updates = 0;  ///< done
   std::uint64_t skipped = 0;  ///< because of LossScale
   std::uint64_t micro_batches = 0;
-  Times seconds{};  ///< of this instance
+  Times seconds{};  ///< this instance's
   std::vector<std::string> names{};
   std::vector<double> sums{};
 
-  /// Of the metric `name`. Throws popdist_error kNotFound with the names that there are.
+  /// Sum of the metric `name`. Throws popdist_error kNotFound with the names that there are.
   double sum(std::string_view name) const;
   /// NaN where there were no micro-batches, as of what a job that goes on has trained before an evaluation.
   double meanOfMicroBatches(std::string_view name) const;
@@ -137,7 +137,7 @@ struct ResumeOptions {
 
 struct TrainSpec {
   io::Infeed* infeed = nullptr;   ///< repeat() its dataset
-  std::uint64_t max_updates = 0;  ///< of the training's whole life, skipped ones included
+  std::uint64_t max_updates = 0;  ///< in the training's whole life, skipped ones included
 };
 struct EvalSpec {
   io::Infeed* infeed = nullptr;        ///< started anew for each evaluation
@@ -146,7 +146,7 @@ struct EvalSpec {
 
 class Trainer {
  public:
-  /// Who calls: every instance, with equal arguments. The strategy must outlive this. Costs memory for
+  /// Called by every instance, with equal arguments. The strategy must outlive this. Costs memory for
   /// parameters, gradients and accumulators of each replica, two small all-reduces, and what WeightUpdate and
   /// the strategy's reduction cost. Throws popdist_error kInvalidArgument naming what is out of range, and
   /// kFailedPrecondition with the same on instances whose own arguments are right; kFailedPrecondition, on
@@ -190,8 +190,7 @@ class Trainer {
 
   /// The same step without updates: micro-batches until the infeed's pass ends, none if it has. Neither
   /// parameters nor the optimizer's state change. Collective. Throws as run() does, and popdist_error
-  /// kInvalidArgument for a pass that never ends, and with a pipeline for one of which nobody knows how long
-  /// it is.
+  /// kInvalidArgument for a pass that never ends, and with a pipeline for one of unknown length.
   Progress evaluate(io::Infeed& infeed);
 
   /// Copies parameters, the optimizer's state, the loss scale and the place in the data, and begins to write
@@ -219,18 +218,18 @@ class Trainer {
   /// Throws popdist_error kOutOfRange for a replica that is not this instance's.
   TensorRefs parametersOf(int local_replica);
 
-  std::uint64_t updates() const;      ///< of the training's whole life, skipped ones included
+  std::uint64_t updates() const;      ///< in the training's whole life, skipped ones included
   std::uint64_t updatesDone() const;  ///< skipped ones not counted
   double lossScale() const;           ///< now
-  int instances() const;              ///< of the job
+  int instances() const;              ///< the job's
   /// micro_batch · count · replicas: the global batch. Throws popdist_error kInvalidArgument where no int can
   /// hold it, or micro_batch is below 0.
   int samplesPerUpdate(int micro_batch) const;
 
   WeightUpdate& weightUpdate();
-  /// Of TrainerOptions::memory: what the device keeps where, and what an update streams.
+  /// The plan for TrainerOptions::memory: what the device keeps where, and what an update streams.
   const MemoryPlan& memoryPlan() const;
-  /// Whether a parameter is updated as soon as its gradient has been reduced: the strategy has variables on
+  /// True if a parameter is updated as soon as its gradient has been reduced: the strategy has variables on
   /// the host, and the update can do with one gradient at a time. Times::step then hides what others have in
   /// reduction and update.
   bool updatesByGradient() const;

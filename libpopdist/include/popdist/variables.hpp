@@ -31,8 +31,8 @@ enum class Sync : std::uint8_t {
   kOnRead,   ///< each replica has its own
 };
 
-/// What the values of replicas become, added in double in order of replica: the same bits for every split
-/// over instances.
+/// Aggregation of replicas' values, added in double in order of replica: the same bits for every split over
+/// instances.
 enum class Aggregation : std::uint8_t { kSum, kMean, kMax, kMin, kFirstReplica };
 
 struct VariableSpec {
@@ -40,12 +40,12 @@ struct VariableSpec {
   Shape shape{};  ///< none: one number
   Sync sync = Sync::kOnRead;
   Aggregation aggregation = Aggregation::kSum;
-  double initial = 0;  ///< of each element, on each replica
+  double initial = 0;  ///< value of each element, on each replica
 };
 
-/// Of all replicas of this instance.
+/// The variables of all replicas of this instance.
 ///
-/// Who calls: where "collective" is said, every instance, in the same order. One call at a time. Threads: one
+/// Calls marked "collective" are made by every instance, in the same order. One call at a time. Threads: one
 /// of an AsyncCommunicator. Errors: where instances make different calls, or of different variables, all get
 /// popdist_error kFailedPrecondition at once. A call that one instance makes and another does not throws
 /// popdist_error kDeadlineExceeded after the timeout (Context::setTimeout, or that of the call): it names the
@@ -69,7 +69,7 @@ class Variables {
   /// A local replica's own value, to read and to change. Local. Throws popdist_error kInvalidArgument for
   /// kOnWrite, whose values only write() changes.
   std::span<double> of(std::size_t variable, int local_replica);
-  /// Of any variable, to read what this replica has now. Local.
+  /// Values of any variable, to read what this replica has now. Local.
   std::span<const double> at(std::size_t variable, int local_replica) const;
 
   /// The replicas' values together. kOnRead: collective, sends this instance's values to all. kOnWrite:

@@ -32,7 +32,7 @@ struct WeightUpdateOptions {
 
 class WeightUpdate {
  public:
-  /// Who calls: every instance, with the same arguments. If several instances share a state it costs what
+  /// Called by every instance, with the same arguments. If several instances share a state it costs what
   /// Context::createCommunicator costs. `gradients` is the spec of the gradients: that of `parameters`, but
   /// for types where the optimizer casts. Throws popdist_error kInvalidArgument: the optimizer has no
   /// transform, one without apply(), or two that keep state under one name; gradients of another spec, or of
@@ -59,7 +59,7 @@ class WeightUpdate {
 
   /// Which gradients apply() reads in each instance: for Strategy::reductionOf.
   const StateSharing& sharing() const;
-  /// Whether parameters may be updated one by one, as their gradients come: no transform needs the norm of
+  /// True if parameters may be updated one by one, as their gradients come: no transform needs the norm of
   /// all gradients, an update is never skipped (skip_not_finite), and no other instance keeps a part of the
   /// state.
   bool canUpdateByParameter() const;
@@ -73,10 +73,10 @@ class WeightUpdate {
   std::uint64_t updatesDone() const;
   void setUpdatesDone(std::uint64_t updates);  ///< after loading state()
 
-  /// What this instance keeps, to save it or to load it: floats, named "adam.m/dense.w". The instances of a
-  /// group have pieces that together are whole tensors; groups have the same.
+  /// This instance's pieces of the state, to save or to load: floats, named "adam.m/dense.w". The instances
+  /// of a group have pieces that together are whole tensors; groups have the same.
   std::vector<Piece> state();
-  /// How many groups there are, and which one is this instance's.
+  /// The number of groups, and this instance's.
   int groups() const;
   int group() const;
   /// Bytes of state() in this instance.
