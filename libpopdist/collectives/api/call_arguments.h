@@ -52,7 +52,7 @@ inline CollectiveCall allGather(int rank, const void* in, void* out, std::size_t
   return even(Operation::kAllGather, in == nullptr ? blockOf(rank, out, count, type) : in, out, count, type);
 }
 
-/// Without `in`, likewise: whoever carries it out knows where, once the counts are checked.
+/// Without `in`, likewise: the thread that carries it out sets it, once the counts are checked.
 inline CollectiveCall allGather(const void* in, void* out, std::span<const std::size_t> counts, Type type) {
   return {.operation = Operation::kAllGather,
           .input = in,

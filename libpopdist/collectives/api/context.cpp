@@ -60,8 +60,8 @@ void flushWithin(std::chrono::milliseconds timeout) try {
   }
 }
 
-// Where this instance was told of another's failure, that one is what the job has failed by, and is about to
-// end.
+// Waits for the end of the instance whose failure this one was told of: the job has failed by that one, and
+// it is about to end.
 void awaitCause(const context::ContextState& state) {
   pop::contract::SegmentHeader* const header = state.link->segment().header();
   if (header == nullptr) return;

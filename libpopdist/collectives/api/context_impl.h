@@ -61,7 +61,7 @@ class Context::Impl {
   /// but std::bad_alloc.
   using Abort = std::function<void(const pop::Status& why, int instance)>;
   void abortInternal(const pop::Status& why, int instance);
-  std::list<Abort> aborts;  ///< of what else the library waits in, beside internal()
+  std::list<Abort> aborts;  ///< one for each further wait of the library, beside internal()
 
   const pop::contract::InstanceEnv env;
   context::ContextState state;

@@ -38,9 +38,9 @@ class Agreement {
   };
   std::optional<Contradiction> contradiction(const exec::RankNames& names = {}) const;
 
-  /// Whether the member has announced a call that others have not.
+  /// True if the member has announced a call that others have not.
   bool awaitsOthers(int rank) const;
-  /// Whether others have announced a call that the member has not.
+  /// True if others have announced a call that the member has not.
   bool isAwaited(int rank) const;
 
   /// The ranks that have not announced a name that others have. Empty if all have, or none.
@@ -51,7 +51,7 @@ class Agreement {
 
  private:
   struct Entry {
-    std::uint64_t number = 0;  ///< of its first announcement
+    std::uint64_t number = 0;  ///< that of its first announcement
     std::size_t announced = 0;
     std::vector<std::optional<Announcement>> by_rank;
   };

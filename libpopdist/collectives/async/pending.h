@@ -33,8 +33,8 @@ class Pending::State {
   const std::vector<std::size_t> counts, recv_counts;  ///< those of the call, whose caller may drop them
   const group::CollectiveCall call;
   const std::chrono::milliseconds timeout;
-  /// Called in that thread when the result is there, before anybody learns of it; must not throw. May be
-  /// empty.
+  /// Called in that thread when the result is there, before any other thread learns of it; must not throw.
+  /// May be empty.
   std::function<void()> on_result;
   /// The deadline by the clock of the thread that carries out the call, once that has seen it.
   std::optional<pop::sys::AwakeClock::time_point> deadline;

@@ -124,10 +124,10 @@ void Progress::loop() {
     try {
       if (awaitRound()) round();
     } catch (const popdist_error& error) {
-      end(error);  // of the communicator: the others hear of it
+      end(error);  // the communicator's error: the others hear of it
     } catch (const std::exception& error) {
       abort_message_ =
-          AbortMessage{.status = pop::internalError(error.what())};  // of our own: they must be told
+          AbortMessage{.status = pop::internalError(error.what())};  // our own error: they must be told
     }
   }
 }
@@ -289,7 +289,7 @@ std::string Progress::describe(const State& state) {
   return state->describe() + " on " + group().nameOfRank(communicator_->rank());
 }
 
-// The name is free before anybody learns that the call is done.
+// The name is free before any thread learns that the call is done.
 void Progress::finish(const State& state, std::optional<popdist_error> error) {
   {
     const std::lock_guard lock(mutex_);

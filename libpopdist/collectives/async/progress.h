@@ -46,7 +46,7 @@ class Progress {
   void expectOrder() { in_order_ = true; }
 
   const Communicator& communicator() const { return *communicator_; }
-  /// Whether all members share a host's memory; the same on all of them.
+  /// True if all members share a host's memory; the same on all of them.
   bool isShared() const { return communicator_->impl().group().path().sharesMemory(); }
 
  private:
@@ -93,7 +93,7 @@ class Progress {
     Clock::time_point until;  ///< the last one's deadline
   };
   std::optional<Busy> busy_;
-  bool had_news_ = false;                        ///< whether the last round had news
+  bool had_news_ = false;                        ///< the last round had news
   std::chrono::milliseconds between_rounds_{1};  ///< time between rounds without news
   std::vector<std::uint64_t> sizes_;
   std::string bodies_;

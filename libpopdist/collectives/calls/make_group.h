@@ -27,7 +27,7 @@ struct MessageGroup {
 };
 MessageGroup makeMessageGroup(context::ContextState& context, std::vector<int> instance_of_rank);
 
-/// Whether a native group of `instances`, all of the job, would share one host's memory.
+/// True if a native group of `instances`, all of the job, would share one host's memory.
 bool wouldShareMemory(const context::ContextState& context, int instances);
 
 }  // namespace popdist::calls

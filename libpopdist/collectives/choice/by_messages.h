@@ -26,12 +26,12 @@ enum class Algorithm : std::uint8_t {
 /// The most scratch memory that a plan takes, however long the vector.
 inline constexpr std::size_t kMaxScratchBytes = std::size_t{2} << 20;
 
-/// How many elements a long vector is worked on at a time, where it goes in segments: half of an L2 cache.
+/// Elements of a long vector that are worked on at a time, where it goes in segments: half of an L2 cache.
 std::size_t segmentCount(std::size_t element_bytes);
 
 struct Request {
   plan::Operation operation =
-      plan::Operation::kBarrier;  ///< not kSendRecv, of which no request says who sends to whom
+      plan::Operation::kBarrier;  ///< not kSendRecv, whose requests do not name sender and receiver
   int rank = 0;
   int ranks = 1;
   /// Elements: of the vector (kAllReduce, kReduce, kBroadcast); of one rank's block (all others, where the

@@ -14,9 +14,9 @@ namespace popdist::choice {
 
 struct ForcedAlgorithms {
   bool messages = false;                       ///< behave as if the ranks shared no memory
-  std::optional<SharedAlgorithm> in_memory{};  ///< where the algorithm supports the call
+  std::optional<SharedAlgorithm> in_memory{};  ///< if the algorithm supports the call
   std::optional<Algorithm>
-      by_messages{};  ///< where the algorithm supports the call; hosts are then no levels of their own
+      by_messages{};  ///< if the algorithm supports the call; hosts are then no levels of their own
 
   /// For a fence's tag: "", or ", POPDIST_SHARED_ALGORITHM=eager", and the same for the other variable.
   std::string inTag() const;

@@ -32,26 +32,26 @@ std::size_t maxEagerBytes(plan::Operation operation, int ranks);
 /// buffers are in.
 SharedAlgorithm selectShared(plan::Operation operation, std::size_t bytes, int ranks);
 
-/// Whether the operation can be pulled: not if one rank gets the whole result of a reduction.
+/// True if the operation can be pulled: not if one rank gets the whole result of a reduction.
 constexpr bool canBePulled(plan::Operation operation) {
   return operation != plan::Operation::kReduce;
 }
 
-/// Whether pull is faster than staged for a sendRecv of `bytes`, where it is possible.
+/// True if pull is faster than staged for a sendRecv of `bytes`, where it is possible.
 bool isSendRecvWorthPulling(std::size_t bytes, int ranks);
 
-/// Whether the machine decides if pull or staged is faster: for operations other than sendRecv that are not
+/// True if the machine decides between pull and staged: for operations other than sendRecv that are not
 /// eager. Staged moves twice as often what a core has written, which costs another core little or a lot; pull
 /// costs the kernel's work for each page.
 bool dependsOnMachine(plan::Operation operation, std::size_t bytes, int ranks);
 
-/// Whether ranks that share cores spin for a moment before they yield. Not where one rank has what the others
+/// True if ranks that share cores spin for a moment before they yield. Not where one rank has what the others
 /// wait for and the next call's data may be there before they have read it: the ranks would run in lockstep.
 constexpr bool looksBeforeGivingWay(plan::Operation operation, SharedAlgorithm algorithm) {
   return operation != plan::Operation::kBroadcast || algorithm != SharedAlgorithm::kStaged;
 }
 
-/// Whether copies for `bytes` per rank should bypass the caches.
+/// True if copies for `bytes` per rank should bypass the caches.
 bool pastCaches(plan::Operation operation, std::size_t bytes, int ranks);
 
 }  // namespace popdist::choice

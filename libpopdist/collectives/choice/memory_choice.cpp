@@ -67,7 +67,7 @@ Trials::Kind MemoryChoice::kindOf(const MemoryCall& call) {
   return {call.operation, static_cast<int>(std::bit_width(call.largest_bytes)), call.ragged};
 }
 
-// Whether calls must find out the algorithm.
+// True if calls must find out the algorithm.
 bool MemoryChoice::findsOut(const MemoryCall& call) const {
   return !forced_ && dependsOnMachine(call.operation, call.largest_bytes, ranks());
 }

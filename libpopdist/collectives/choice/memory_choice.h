@@ -17,7 +17,7 @@
 
 namespace popdist::choice {
 
-/// What the choice depends on; the same on all ranks.
+/// Arguments of the choice; the same on all ranks.
 struct MemoryCall {
   plan::Operation operation = plan::Operation::kAllReduce;
   std::size_t largest_bytes = 0;  ///< bytes that one rank puts into its stage in an eager call

@@ -29,7 +29,7 @@ class Trials {
   static constexpr std::array kAlgorithms{SharedAlgorithm::kStaged, SharedAlgorithm::kPull};
   static constexpr int kOfEach = 5;  ///< at most; the first is not counted: what it needs is not there yet
 
-  /// How many calls of its kind an answer is valid for; the next one for four times as many, up to the
+  /// Number of calls of its kind for which an answer is valid; the next one for four times as many, up to the
   /// maximum.
   static constexpr int kFirstStands = 64;
   static constexpr int kStandsAtMost = 16'384;
@@ -40,8 +40,8 @@ class Trials {
   /// The answer; nullopt: not known yet.
   std::optional<SharedAlgorithm> answer(const Kind& kind) const;
 
-  /// What this rank publishes in the next call of the kind: the time of its last trial in nanoseconds; 0:
-  /// none.
+  /// The word that this rank publishes in the next call of the kind: the time of its last trial in
+  /// nanoseconds; 0: none.
   std::uint64_t ownWord(const Kind& kind) const;
   /// The largest value that any rank published; in each call of the kind in which all have met.
   void hear(const Kind& kind, std::uint64_t largest_word);
@@ -53,7 +53,7 @@ class Trials {
   struct Contest {
     std::array<double, kAlgorithms.size()> best_ns_per_byte{};  ///< 0: none counted yet
     std::array<int, kAlgorithms.size()> trials{};
-    std::uint64_t own_ns = 0;  ///< of the last one; 0: told
+    std::uint64_t own_ns = 0;  ///< the last one's time; 0: told
     std::size_t bytes = 0;     ///< likewise
     std::size_t last = 0;      ///< which algorithm that was
     int stands = kFirstStands;

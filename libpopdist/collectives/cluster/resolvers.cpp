@@ -31,7 +31,7 @@ std::optional<std::string> tfConfig() {
                       {.rank = -1, .peer = -1, .operation = operation});
 }
 
-// What poprun's TF_CONFIG says of this process; nothing if it has none, or the user's own, of other
+// This process's cluster in poprun's TF_CONFIG; nothing if it has none, or the user's own, of other
 // instances.
 std::optional<Cluster> namedByPoprun(int instance, int instances) {
   const std::optional<std::string> text = tfConfig();

@@ -184,7 +184,7 @@ std::int64_t tasksOf(const Cluster& cluster, TaskType type) {
     case TaskType::kWorker:
       return all - (cluster.has_chief ? 1 : 0);
     case TaskType::kEvaluator:
-      return 1;  // whether the cluster names it or not
+      return 1;  // named by the cluster or not
   }
   return 0;
 }

@@ -13,8 +13,8 @@ namespace popdist::cluster {
 /// kInvalidArgument names the key, its value and what is expected.
 pop::Result<train::Cluster> parseTfConfig(std::string_view text);
 
-/// Whether a cluster that somebody filled in is one: kInvalidArgument if a task is out of range, or an
-/// address is bad or there twice. One without workers is.
+/// Checks a user's cluster: kInvalidArgument if a task is out of range, or an address is bad or there twice.
+/// One without workers is.
 pop::Status checkCluster(const train::Cluster& cluster);
 
 }  // namespace popdist::cluster

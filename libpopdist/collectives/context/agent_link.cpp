@@ -199,7 +199,7 @@ LinkError AgentLink::fenceByMessage(const std::string& tag, std::chrono::millise
 LinkError AgentLink::awaitAnswer(std::chrono::milliseconds timeout, const Meanwhile& meanwhile) {
   Clock::time_point now = Clock::now();
   Clock::time_point next_look = now + kLongestSleep;
-  Clock::time_point end = now + timeout;  // of the fence's time, and then of the agent's to answer
+  Clock::time_point end = now + timeout;  // the fence's time, and then the agent's to answer
   bool late = false;
   while (true) {
     const HostFence::Answer answer = fence_.answer();

@@ -24,7 +24,7 @@ inline constexpr std::chrono::milliseconds kLongestTimeout{INT32_MAX};
 struct ContextState {
   mutable Groups groups;  ///< they come and go while the context is read
   std::unique_ptr<Link> link;
-  mutable SoleThread fence_caller;               ///< who enters fences
+  mutable SoleThread fence_caller;               ///< the thread that enters fences
   mutable std::atomic<std::uint64_t> fences{0};  ///< that this instance has entered
   int instance_index = 0;
   int first_local_instance = 0;  ///< first instance of this host; its instances are consecutive

@@ -25,7 +25,7 @@ struct Launcher {
   const char* name;
   const char* rank;
   const char* size;
-  const char* also;  ///< set as well, where rank and size are names that anybody may use
+  const char* also;  ///< set as well, where rank and size are names that any program may use
 };
 
 // Slurm is not here: the processes of the others may be children of its tasks.

@@ -26,7 +26,7 @@ struct LinkError {
 /// Keys with this prefix are reserved for libpopdist: Context::put refuses them.
 inline constexpr std::string_view kReservedKeys = "popdist/";
 
-/// How this instance reaches instances on other hosts, and they it.
+/// This instance's means to reach instances on other hosts, and theirs to reach it.
 struct HostNetwork {
   std::string job_key;  ///< 16 bytes that only the job's instances know; empty: no key
   std::string address;  ///< numeric, of this host

@@ -14,14 +14,14 @@
 
 namespace popdist::context {
 
-/// What the links of one process share.
 /// The size of a segment for a job of `instances`, or less where `ulimit -v` is set.
 std::size_t mappableSegmentBytes(std::size_t instances);
 
-/// Memory of this process alone, of which pages that nobody touches cost nothing: unlike anonymous memory,
-/// not even where the kernel grants no more than there is (vm.overcommit_memory=2).
+/// Memory of this process alone. Pages that are never touched cost nothing: unlike anonymous memory, not even
+/// where the kernel grants no more than there is (vm.overcommit_memory=2).
 pop::Result<pop::sys::Mapping> mapSegment(std::size_t bytes);
 
+/// State that the links of one process share.
 class MemoryHub {
  public:
   static pop::Result<std::shared_ptr<MemoryHub>> create(int instances, std::size_t segment_bytes);
@@ -33,7 +33,7 @@ class MemoryHub {
   friend class MemoryLink;
   explicit MemoryHub(int instances) : instances_(instances) {}
 
-  /// What those who are in a fence are in it for.
+  /// Purpose of the instances that are in a fence.
   struct Purpose {
     std::string tag;
     LinkError answer;  ///< OK: so are all

@@ -21,7 +21,7 @@ class SharedHeap {
   pop::Result<void*> allocate(std::size_t bytes);
   void free(void* memory);
 
-  /// Whether `memory` is shared by this host's instances.
+  /// True if `memory` is shared by this host's instances.
   bool contains(const void* memory) const { return segment_.offsetOf(memory) != transport::kPrivate; }
 
   static constexpr std::size_t kAlignmentBytes = 64;

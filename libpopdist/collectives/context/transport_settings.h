@@ -17,8 +17,7 @@ struct TransportSettings {
   int tcp_streams = 1;  ///< POPDIST_TCP_STREAMS: between two ranks on different hosts
   /// POPDIST_TCP_CONGESTION: as transport::listenOn() has it. Hosts may have different ones.
   std::string tcp_congestion_control{};
-  /// How long an instance that aborts takes at most to connect to peers that may wait for it. Not in the
-  /// environment.
+  /// Limit for an instance that aborts to connect to peers that may wait for it. Not in the environment.
   std::chrono::milliseconds call_timeout{1000};
 
   /// For a fence's tag: the settings that differ from their defaults, as ", POPDIST_TRANSPORT=tcp".

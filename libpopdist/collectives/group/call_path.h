@@ -42,7 +42,7 @@ class CallPath {
   virtual const char* algorithmTaken() const { return ""; }
   /// All ranks are on this host and share its memory, so they see each other's progress at once.
   virtual bool sharesMemory() const { return false; }
-  /// Whether another rank has aborted or is about to, as far as that is visible between calls. takeFailure()
+  /// True if another rank has aborted or is about to, as far as that is visible between calls. takeFailure()
   /// says why.
   virtual bool peerIsAborting() { return false; }
 

@@ -70,7 +70,7 @@ std::string describeCountMismatch(const std::string& from, std::uint64_t sent, c
 /// Describes a call of a group in errors.
 struct CallDescription {
   std::string operation;  ///< popdist_error::operation()
-  std::string text;       ///< with what it moves, and the tensor's name
+  std::string text;       ///< the operation, what it moves, and the tensor's name
 };
 /// The description of the whole call that `call` may be a part of.
 CallDescription descriptionOf(const CollectiveCall& call);

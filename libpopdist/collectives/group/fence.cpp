@@ -8,8 +8,8 @@
 namespace popdist::group {
 namespace {
 
-// Only shows that this thread is in a fence: whoever finds that it waits for an instance in vain enters the
-// fence for another call, which ends it for all.
+// Only shows that this thread is in a fence: a thread that waits for an instance in vain and finds out enters
+// the fence for another call, which ends it for all.
 class FenceWait {
  public:
   FenceWait(const context::ContextState& context, const std::string& tag)

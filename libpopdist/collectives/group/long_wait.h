@@ -58,7 +58,7 @@ class LongWait {
   const context::ContextState& context_;
   const int number_;
   std::optional<pop::sys::AwakeClock::time_point> since_;
-  pop::contract::Station* station_ = nullptr;  // of this wait
+  pop::contract::Station* station_ = nullptr;  // this wait's
   std::size_t place_ = 0;                      // its number
   std::set<std::pair<int, int>> told_;         // groups and instances that have a note of this wait
 };

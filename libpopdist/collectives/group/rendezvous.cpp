@@ -89,9 +89,9 @@ LinkError failureIn(std::string offered, int rank, int instance) {
 
 // ---- offers
 
-// Keys are used again by the group after the next: whoever makes that has seen everybody enter the next one's
-// fence, and so all have read this group's offers. Values that a group finds of an older one begin with
-// another number.
+// Keys are used again by the group after the next: the maker of that group has seen all instances enter the
+// next one's fence, so all have read this group's offers. Values that a group finds of an older one begin
+// with another number.
 std::string Rendezvous::keyOf(const std::string& what) const {
   return std::string(context::kReservedKeys) + "group/" + std::to_string(number_ % 2) + '/' + what;
 }
@@ -163,7 +163,7 @@ void Rendezvous::compareBackends() const {
   }
 }
 
-// ---- everybody's offers
+// ---- offers of all instances
 
 std::vector<std::string> Rendezvous::addresses() const {
   std::vector<std::string> addresses;

@@ -35,14 +35,14 @@ inline const char* nameOf(Operation operation) {
   return index < std::size(kNames) ? kNames[index] : "an unknown operation";  // a peer's word
 }
 
-/// Whether the operation has an operator.
+/// True if the operation has an operator.
 constexpr bool reduces(Operation operation) {
   return operation == Operation::kAllReduce || operation == Operation::kReduceScatter ||
          operation == Operation::kReduce || operation == kDeviceAllReduce ||
          operation == kDeviceReduceScatter;
 }
 
-/// Whether the operation has a root.
+/// True if the operation has a root.
 constexpr bool hasRoot(Operation operation) {
   return operation == Operation::kBroadcast || operation == Operation::kReduce ||
          operation == Operation::kGather || operation == Operation::kScatter;

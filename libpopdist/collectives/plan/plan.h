@@ -12,8 +12,8 @@
 
 namespace popdist::plan {
 
-/// Where a step reads or writes. kInput is never written; in an in-place collective it is the same memory as
-/// kOutput.
+/// The memory that a step reads or writes. kInput is never written; in an in-place collective it is the same
+/// memory as kOutput.
 enum class Buffer : std::uint8_t { kInput, kOutput, kScratch };
 
 enum class StepKind : std::uint8_t {
@@ -25,7 +25,7 @@ enum class StepKind : std::uint8_t {
   kCopy,        ///< `to` = `from`, on this rank
 };
 
-/// What kRecvReduce reduces: members' own elements, or results of earlier reductions of several members.
+/// Operands of kRecvReduce: members' own elements, or results of earlier reductions of several members.
 /// Operators that prepare a member's elements (squares) or finish the result (a mean) need to know.
 struct Operands {
   bool own_is_partial = false;

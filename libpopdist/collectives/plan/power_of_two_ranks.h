@@ -21,7 +21,7 @@ class PowerOfTwoRanks {
   }
 
   int size() const { return size_; }
-  /// Of the first 2 · extras ranks, the even ones are extra; each odd one serves the extra rank before it.
+  /// Even ranks among the first 2 · extras are extra; each odd one serves the extra rank before it.
   bool isExtra() const { return rank_ < 2 * extras_ && rank_ % 2 == 0; }
   bool hasExtra() const { return rank_ < 2 * extras_ && rank_ % 2 == 1; }
   int neighbour() const { return rank_ ^ 1; }
@@ -30,7 +30,7 @@ class PowerOfTwoRanks {
   int index() const { return rank_ < 2 * extras_ ? rank_ / 2 : rank_ - extras_; }
   int rankOf(int index) const { return index < extras_ ? 2 * index + 1 : index + extras_; }
 
-  /// What an exchange with number `partner`, `mask` away, reduces: before the first exchange only ranks that
+  /// Operands of an exchange with number `partner`, `mask` away: before the first exchange only ranks that
   /// serve an extra one hold more than their own elements.
   Operands operandsOf(int partner, int mask) const {
     const bool first = mask == 1;

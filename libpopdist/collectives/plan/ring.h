@@ -53,7 +53,8 @@ Operands travellingOperands(const RingPlace& place, int distance);
 ///
 /// The partial sum of block b starts at position b + 1 and travels once around: each position adds its own
 /// values as `from` to the incoming ones, position b last. So the order of every summation follows from the
-/// ring alone, whoever hosts the positions. One block per position; blocks must not overlap and may be empty.
+/// ring alone, not from the ranks that host the positions. One block per position; blocks must not overlap
+/// and may be empty.
 void appendRingReduceScatter(Plan& plan, std::span<const int> order, int position,
                              std::span<const Range> blocks);
 

@@ -12,7 +12,7 @@
 
 namespace popdist::plan {
 
-/// What one rank asks for, in the form in which it is sent.
+/// One rank's request, in the form in which it is sent.
 struct Partners {
   std::int32_t to = -1;          ///< -1: sends nothing
   std::int32_t from = -1;        ///< -1: receives nothing

@@ -24,8 +24,8 @@ Range blockOf(const FoldRequest& request, int rank) {
   return {block * static_cast<std::size_t>(rank), block};
 }
 
-// How a staged fold is cut into chunks. A reduce-scatter has fixed blocks for the ranks; each chunk holds a
-// piece of each block.
+// The chunks of a staged fold. A reduce-scatter has fixed blocks for the ranks; each chunk holds a piece of
+// each block.
 struct FoldCut {
   std::size_t block_bytes = 0;
   std::size_t piece_bytes = 0;

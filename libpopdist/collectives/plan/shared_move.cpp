@@ -96,7 +96,7 @@ class StagedMove final : public StagedPlan {
  private:
   struct Laned {
     Flow flow;
-    std::size_t stage = 0;  ///< where its lane begins
+    std::size_t stage = 0;  ///< start of its lane
   };
 
   void addTurn(std::uint64_t turn) override {

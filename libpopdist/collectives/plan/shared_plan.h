@@ -38,19 +38,19 @@ enum class SharedStepKind : std::uint8_t {
   kFoldFrom,  ///< all inputs where they are, reduced in order of rank
   kPost,      ///< own `counter` = `value`
   kAwait,     ///< until all others' `counter`s are at least `value`, which may lie before this call
-  kSettle,  ///< where some ranks exported before the meeting and others, whose buffers all can read, did not:
-            ///< those have now, and all wait for it
-  kConfirm,  ///< no rank has aborted so far, so what was read in other ranks' buffers is valid
-  kMeet,     ///< announces the call and waits until all ranks have; once in each plan
+  kSettle,    ///< if some ranks exported before the meeting and others, whose buffers all can read, did not:
+              ///< those have now, and all wait for it
+  kConfirm,   ///< no rank has aborted so far, so what was read in other ranks' buffers is valid
+  kMeet,      ///< announces the call and waits until all ranks have; once in each plan
 };
 
-/// Where a fold's result goes; a set of flags.
+/// Destinations of a fold's result; a set of flags.
 enum FoldTarget : std::uint8_t {
   kNowhere = 0,
   kOwnOutput = 1,
-  kOthersStages = 2,  ///< of every other rank, in place of its input
-  kAllOutputs = 4,    ///< of every rank
-  kRankOutput = 8,    ///< of `rank`
+  kOthersStages = 2,  ///< every other rank's stage, in place of its input
+  kAllOutputs = 4,    ///< every rank's output
+  kRankOutput = 8,    ///< the output of `rank`
   kWrittenBack =
       16,  ///< as kOthersStages, but no rank reads it there: only where it pays (shared/write_back.h)
 };
@@ -65,7 +65,7 @@ struct SharedStep {
   std::size_t output = 0;
   std::size_t stage = 0;  ///< within the chunk's slot
   std::size_t bytes = 0;
-  std::uint64_t chunk = 0;  ///< of `stage`, counted from the beginning of the call
+  std::uint64_t chunk = 0;  ///< number of the chunk in `stage`, counted from the beginning of the call
   std::int64_t value = 0;   ///< kPost, kAwait: likewise
 
   friend bool operator==(const SharedStep&, const SharedStep&) = default;
@@ -80,7 +80,7 @@ enum class EagerOrder : std::uint8_t {
 
 struct SharedPlan {
   std::vector<SharedStep> steps;
-  std::uint64_t chunks = 0;  ///< by which all counters have grown when the plan is done
+  std::uint64_t chunks = 0;  ///< growth of all counters when the plan is done
   bool eager =
       false;  ///< no slots: the stage is wherever the call has its room, of which all ranks take as much
 };

@@ -31,7 +31,7 @@ class StagedPlan {
 
   virtual void addTurn(std::uint64_t turn) = 0;
 
-  /// Whether a chunk started `before` turns ago.
+  /// True if a chunk started `before` turns ago.
   bool isUnderWay(std::uint64_t turn, std::uint64_t before) const {
     return turn >= before && turn - before < chunks_;
   }

@@ -76,9 +76,9 @@ struct LogicalOr : BitOr<Element, kBytes> {
   POPDIST_INLINE static Value enter(Value value) { return value != 0 ? Value{} + 1 : Value{}; }
 };
 
-/// What floats are compared by, as integers: their bits, with those of negative ones turned round, are in
-/// order, -0 before +0. NaNs lie at both ends; turning the circle of integers by the number of NaNs at one
-/// end brings all of them together at the end that wins.
+/// Integers by which floats are compared: their bits, with those of negative ones turned round, are in order,
+/// -0 before +0. NaNs lie at both ends; turning the circle of integers by the number of NaNs at one end
+/// brings all of them together at the end that wins.
 template <typename Float>
 struct OrderOf;
 template <>

@@ -18,7 +18,7 @@ struct FoldArguments {
   const void* const* from;
   std::size_t sources;
   std::size_t partials;
-  std::size_t bytes;  // of each array
+  std::size_t bytes;  // each array's
   double divisor;
   bool streaming;
 };

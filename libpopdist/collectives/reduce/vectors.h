@@ -48,8 +48,8 @@ struct PlainMemory {
   POPDIST_INLINE static void endStreaming() {}
 };
 
-/// Every NaN becomes the same one. Whose sign and payload an instruction hands on depends on the order of its
-/// operands, which is the compiler's choice.
+/// Every NaN becomes the same one. An instruction with two NaNs hands on the sign and payload of one, by the
+/// order of its operands, which is the compiler's choice.
 template <typename Floats>
 POPDIST_INLINE Floats withOneNan(Floats value) {
   constexpr bool kIsFloat = sizeof(value[0]) == sizeof(float);

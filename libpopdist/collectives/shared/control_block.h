@@ -22,7 +22,7 @@ using transport::kPrivate;
 inline constexpr std::size_t kInlineBytes = 40;
 inline constexpr std::size_t kTensorBytes = 24;
 
-/// Whether a rank's buffers allow all other ranks to work in them.
+/// A rank's answer to: may all other ranks work in its buffers?
 enum class Offer : std::uint64_t {
   kNo,
   kYes,
@@ -51,10 +51,10 @@ struct alignas(kApartBytes) Progress {
   std::array<std::atomic<std::uint64_t>, 4> counters{};  ///< indexed by plan::Counter
   std::atomic<std::uint32_t> waits_on{0};  ///< core on which the rank waits, from 1 on; 0: it does not wait
   std::atomic<std::uint32_t> runs_on{
-      0};  ///< where ranks share cores: core on which it waited last, from 1 on
+      0};  ///< for ranks that share cores: core on which it waited last, from 1 on
 };
 
-/// The futex word on which ranks sleep. Waking costs one load when nobody sleeps.
+/// The futex word on which ranks sleep. Waking costs one load if no rank sleeps.
 struct alignas(kApartBytes) FutexWord {
   std::atomic<std::uint32_t> wake_count{0};
   std::atomic<std::uint32_t> num_sleeping{0};

@@ -36,7 +36,7 @@ class Engine {
 
   struct Work {
     const plan::SharedPlan& plan;
-    reduce::FoldSpec fold;        ///< what the reducing steps do
+    reduce::FoldSpec fold;        ///< the fold of the reducing steps
     std::size_t eager_bytes = 0;  ///< eager plans: the most that any rank puts into its stage
     bool streaming = false;       ///< copies bypass the caches, except those that write back
     bool more = false;            ///< another run() of the same call follows
@@ -80,7 +80,7 @@ class Engine {
   // Over all calls so far:
   std::uint64_t chunks_ = 0;
   std::uint64_t settles_ = 0;
-  std::size_t ring_at_ = 0;  ///< where the room of the next eager call begins
+  std::size_t ring_at_ = 0;  ///< start of the next eager call's room
 
   // For the call in progress:
   std::optional<std::size_t> room_;  ///< eager calls: offset of the room in each stage

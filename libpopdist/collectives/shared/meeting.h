@@ -43,7 +43,7 @@ struct Call {
 struct Buffers {
   const void* input = nullptr;
   void* output = nullptr;
-  Offer offer = Offer::kNo;                  ///< whether other ranks may work in them
+  Offer offer = Offer::kNo;                  ///< kYes: other ranks may work in them
   std::span<const std::byte> inline_data{};  ///< published to all ranks; at most kInlineBytes
   const Pieces* pieces =
       nullptr;  ///< replaces input and output; with Offer::kPieces they are listed in a table
@@ -84,7 +84,7 @@ class Meeting {
   bool isInputMapped(int rank) const { return callSlot(rank).input != kPrivate; }
   /// The rank's output is in the segment, so others can write to it.
   bool canBeGiven(int rank) const { return callSlot(rank).output != kPrivate; }
-  /// Whether a buffer of this rank is in the segment. May be called at any time.
+  /// True if a buffer of this rank is in the segment. May be called at any time.
   bool isMapped(const void* buffer) const { return place_.segment.offsetOf(buffer) != kPrivate; }
 
   std::string nameOf(int rank) const { return exec::nameOfRank(place_.names, place_.first_rank + rank); }
@@ -106,7 +106,7 @@ class Meeting {
   const Place place_;
   Waiter waiter_;
   exec::Failure mismatch_;
-  std::uint64_t call_number_ = 0;  ///< of the last call; calls count from 1
+  std::uint64_t call_number_ = 0;  ///< the last call's; calls count from 1
   bool begun_ = false;
   bool met_ = false;
 };

@@ -27,7 +27,7 @@ bool isThisProcess(const ProcessMark& mark);
 /// have this memory or does not allow reading.
 pop::Status readFrom(const ProcessMark& process, std::uint64_t address, void* to, std::size_t bytes);
 
-/// Whether other processes could read `bytes` at `memory` of this one, judged by the first and the last byte.
+/// True if other processes could read `bytes` at `memory` of this one, judged by the first and the last byte.
 bool canRead(const void* memory, std::size_t bytes);
 
 }  // namespace popdist::shared

@@ -150,7 +150,7 @@ bool Waiter::untilSlow(const std::atomic<std::uint64_t>& word, std::uint64_t val
   for (int turn = 0;; ++turn) {
     if (word.load(std::memory_order_acquire) >= value) return true;
     if (!mayStillCome(whose)) {
-      // What the other rank did before its end counts.
+      // The other rank's work before its end counts.
       return word.load(std::memory_order_acquire) >= value;
     }
     if (turn < transport::kYields) {

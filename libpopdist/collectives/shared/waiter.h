@@ -115,7 +115,7 @@ class Waiter {
       wakeAll();
   }
 
-  /// Whether a rank has aborted; if so, failure() says which and why.
+  /// True if a rank has aborted; if so, failure() says which and why.
   bool peerAborted();
   /// The failure of a rank that has aborted, if any. Also between calls.
   std::optional<exec::Failure> peerFailure() {

@@ -4,7 +4,7 @@
 
 namespace popdist::shared {
 
-/// Whether a rank that has read something in another rank's stage should write there, either what it read or
+/// True if a rank that has read something in another rank's stage should write there, either what it read or
 /// its result. AMD processors write to a line that another core has only read at a tenth to a third of their
 /// usual speed. If the reader writes the line, its owner later gets it back exclusively together with the
 /// data, which costs the reader next to nothing. Other processors have not been measured.

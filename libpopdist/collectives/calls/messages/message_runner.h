@@ -47,7 +47,7 @@ class MessageRunner {
   void abort(const exec::Failure& failure);
 
   const group::Members& members() const { return members_; }
-  /// Whether messages between some ranks cost as much as over a network.
+  /// True if messages between some ranks cost as much as over a network.
   bool overNetwork() const { return connections_->overNetwork(); }
   void setDeadline(const exec::MovingDeadline& deadline) { moving_deadline_ = deadline; }
   /// Sets the function that returns the failure of a peer known by other means; called while a call waits.
@@ -61,7 +61,7 @@ class MessageRunner {
   const group::Members& members_;
   const std::unique_ptr<transport::Connections> connections_;
   group::EndNoticeMonitor monitor_;
-  std::vector<exec::Heard> heard_;  ///< of each rank
+  std::vector<exec::Heard> heard_;  ///< one for each rank
   std::function<std::optional<exec::Failure>()> peer_failure_;
   exec::MovingDeadline moving_deadline_;
   std::uint64_t calls_ = 0;

@@ -181,7 +181,7 @@ LinkError ClusterLink::noAnswer() {
   return {{Code::kDeadlineExceeded, "instance 0 does not answer; is it stopped, or the network gone?"}, 0};
 }
 
-// Nobody else prints what the program has to say, as poprun would.
+// No other process prints the program's message, as poprun would.
 void ClusterLink::abort(int exit_code, const std::string& message) {
   std::fprintf(stderr, "popdist: %s ended the job: %s\n", roster_.nameOf(instance_).c_str(),
                pop::printable(message).c_str());

@@ -29,10 +29,10 @@ namespace popdist::cluster {
 struct Joined {
   pop::sys::Fd socket;
   pop::contract::FrameReader reader{kMostHelloBytes};
-  std::string key;                 ///< of the job
+  std::string key;                 ///< the job's
   std::string own_address;         ///< numeric
   pop::sys::Fd own_place;          ///< reserves the own port; not of instance 0
-  std::unique_ptr<Server> server;  ///< of instance 0
+  std::unique_ptr<Server> server;  ///< on instance 0
 };
 
 /// Between the word that the job ends and the end of this process: to others that have not heard it yet,
@@ -100,9 +100,9 @@ class ClusterLink final : public context::Link {
   pop::sys::Mapping segment_;
   mutable transport::LentPieces lent_;
 
-  pop::contract::FrameReader reader_;  // of the thread
-  std::vector<bool> known_ends_;       // of the thread
-  std::uint32_t end_notices_ = 0;      // of the thread
+  pop::contract::FrameReader reader_;  // used by the thread
+  std::vector<bool> known_ends_;       // used by the thread
+  std::uint32_t end_notices_ = 0;      // used by the thread
 
   std::mutex call_mutex_;  ///< held by a fence, from its entry to its answer
   std::mutex send_mutex_;  ///< held while a frame is written

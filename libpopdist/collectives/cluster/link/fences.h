@@ -29,10 +29,10 @@ class Fences {
   explicit Fences(std::vector<std::string> names);
 
   void put(std::string key, std::string value);
-  /// What was put before the fence that has just opened. Once.
+  /// The values that were put before the fence that has just opened. Once.
   Values takeReleased() { return std::exchange(released_, {}); }
 
-  /// What these return is to be sent after takeReleased().
+  /// Send the answers that these return after takeReleased().
   std::vector<Answer> enter(int instance, std::string call, std::string tag);
   std::vector<Answer> ended(int instance, const std::string& text);
   /// The time of an instance's call is up. `hint` follows the names of those that are missing.

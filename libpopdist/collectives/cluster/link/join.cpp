@@ -43,7 +43,7 @@ bool await(int socket, short events, Clock::time_point deadline) {
   }
 }
 
-// Where the port is one that the kernel gives to callers, a call can reach itself.
+// A call to a port that the kernel also gives to callers can reach itself.
 bool isConnectedToItself(int socket) {
   sockaddr_storage own{};
   sockaddr_storage peer{};

@@ -18,7 +18,7 @@ namespace popdist::cluster {
 pop::Result<std::vector<transport::SocketAddress>> addressesOf(const Endpoint& endpoint);
 
 struct OwnPlace {
-  pop::sys::Fd socket;  ///< of instance 0: listens
+  pop::sys::Fd socket;  ///< instance 0's: listens
   std::string address;  ///< numeric, of this host
 };
 

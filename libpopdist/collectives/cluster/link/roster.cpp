@@ -18,7 +18,7 @@ using pop::contract::Frame;
 
 enum Field : std::size_t { kGreetingAt, kProtocolAt, kInstanceAt, kProcessAt, kOptionsAt, kRosterAt };
 
-// Longer ones come from nobody of ours; it is shown to people.
+// No instance of ours sends longer ones; it is shown to people.
 constexpr std::size_t kMostProcessBytes = 80;
 constexpr std::size_t kShownBytes = 80;
 

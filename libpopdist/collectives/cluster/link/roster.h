@@ -12,7 +12,7 @@ namespace popdist::cluster {
 
 struct Roster {
   std::vector<std::string> workers;  ///< the address of each instance
-  std::vector<std::string> tasks;    ///< what each is called: "chief:0", "worker:0"
+  std::vector<std::string> tasks;    ///< each one's name: "chief:0", "worker:0"
   std::string options;               ///< as people read them: "1 replica of 1 IPU"
 
   int size() const { return static_cast<int>(workers.size()); }
@@ -30,8 +30,8 @@ struct Member {
 /// The hello of this process as `instance`.
 pop::contract::Frame helloOf(const Roster& roster, int instance);
 
-/// Who says `hello`: it may be anybody. kInvalidArgument: no instance of any cluster. kFailedPrecondition: of
-/// another one, or of another version; the text names the difference.
+/// The sender of `hello`, which may be any process. kInvalidArgument: no instance of any cluster.
+/// kFailedPrecondition: of another one, or of another version; the text names the difference.
 pop::Result<Member> memberOf(const Roster& roster, const pop::contract::Frame& hello);
 
 }  // namespace popdist::cluster

@@ -31,7 +31,7 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// How the destructor says that instance 0 has ended.
+  /// Sets how the destructor says that instance 0 has ended.
   void setClean(bool clean) { clean_ = clean; }
 
  private:
@@ -74,7 +74,7 @@ class Server {
   std::list<Peer> peers_;
   std::vector<bool> ended_;
   Fences fences_;
-  std::string last_refusal_;  ///< who called and was not let in: one that is missing may be it
+  std::string last_refusal_;  ///< the last caller that was not let in: one that is missing may be it
   std::atomic<bool> leaving_ = false;
   std::atomic<bool> clean_ = false;
   const unsigned fork_ = pop::sys::forksOfThisProcess();

@@ -12,7 +12,7 @@
 
 namespace popdist::cluster {
 
-/// Begins a hello: whoever else calls, or is called, is no instance.
+/// Begins a hello: any other caller, or called process, is no instance.
 inline constexpr const char* kGreeting = "popdist-cluster";
 /// Changes with every change that the other side would misunderstand.
 inline constexpr int kProtocol = 1;

@@ -17,8 +17,8 @@ namespace {
 using Ranks = std::vector<RankProgress>;
 using Clock = pop::sys::AwakeClock;
 
-// How long to wait for what an instance sent before it exited cleanly: its connection does not end while a
-// forked child keeps it open.
+// Limit of the wait for data that an instance sent before it exited cleanly: its connection does not end
+// while a forked child keeps it open.
 constexpr std::chrono::seconds kDeliveryTimeout{5};
 // Time between two checks for messages from ranks that the call does not wait for.
 constexpr std::chrono::milliseconds kBetweenLooks{100};
@@ -98,8 +98,8 @@ class Diagnosis {
       if (auto failure = waiting_.peer_failure()) return failure;
     }
     if (waiting_.monitor->anyEnded()) {
-      // What an ended instance sent before its end still counts: it is missed only if polling moves nothing
-      // more. Over a network, the end notice may arrive before the data.
+      // Data that an ended instance sent before its end still counts: it is missed only if polling moves
+      // nothing more. Over a network, the end notice may arrive before the data.
       if (pollAll(ranks)) {
         moved();
         return std::nullopt;
@@ -159,7 +159,7 @@ class Diagnosis {
     std::vector<LostConnection> lost;
     for (const RankProgress& rank : ranks) rank.appendLost(lost);
     if (lost.empty()) lost_since_ = Clock::time_point::max();
-    // What a lost peer sent before still counts.
+    // Data that a lost peer sent before still counts.
     if (lost.empty() || pollAll(ranks)) return std::nullopt;
     for (RankProgress& rank : ranks) rank.listenToAll();
     if (auto refusal = findRefusal(ranks)) return refusal;

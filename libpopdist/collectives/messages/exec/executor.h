@@ -24,8 +24,8 @@
 
 namespace popdist::exec {
 
-/// What all ranks must agree on. It travels with each message, so that a mismatch is reported as an error
-/// instead of producing wrong data.
+/// The facts of a call that all ranks must agree on. They travel with each message, so that a mismatch is
+/// reported as an error instead of producing wrong data.
 struct Call {
   CallKey key;              ///< as the caller gave it; operations that reduce need supports(key.op, key.type)
   std::uint64_t count = 0;  ///< elements, as the caller gave them

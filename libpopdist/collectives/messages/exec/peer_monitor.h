@@ -12,7 +12,7 @@
 
 namespace popdist::exec {
 
-/// How long the end notice of a peer that has visibly gone may take. Over hosts it travels from keeper to
+/// Longest delay of the end notice of a peer that has visibly gone. Over hosts it travels from keeper to
 /// agent to poprun to the other agents, and each of them may have to wait for a CPU.
 inline constexpr std::chrono::milliseconds kEndNoticeTimeout{2000};
 
@@ -45,7 +45,7 @@ class PeerMonitor {
     return std::nullopt;
   }
 
-  /// Whether a member has failed. All other members learn of that by themselves, whichever ranks they wait
+  /// True if a member has failed. All other members learn of that by themselves, whichever ranks they wait
   /// for.
   bool anyFailed() { return loss({}).has_value(); }
 };

@@ -177,7 +177,7 @@ bool RankProgress::receiveHeader(Active& active, transport::Connection& connecti
       connection.consume(transport::kHeadBytes);
       active.header_moved = transport::kHeadBytes;
       return true;
-    } else if (!hearNote(connection, peer, theirs)) {  // of notes, any number may lie before the message
+    } else if (!hearNote(connection, peer, theirs)) {  // any number of notes may lie before the message
       refuse(peer, mismatchOf(nameOf(peer), theirs, nameOf(work_.rank), mine));
     }
   }

@@ -6,7 +6,7 @@
 
 namespace popdist::exec {
 
-/// A wait with a shorter timeout ends by it: nobody looks whether it is in vain.
+/// A wait with a shorter timeout ends by it: it is not checked for being in vain.
 inline constexpr std::chrono::milliseconds kShortWait{5000};
 
 }  // namespace popdist::exec

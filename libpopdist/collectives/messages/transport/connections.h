@@ -34,7 +34,7 @@ class Connections {
 
   virtual Endpoint& endpoint(int local_rank) = 0;
   virtual Sleeper& sleeper() = 0;
-  /// Whether messages between some ranks cost as much as over a network.
+  /// True if messages between some ranks cost as much as over a network.
   virtual bool overNetwork() const = 0;
 };
 

@@ -16,7 +16,7 @@ namespace popdist::transport {
 
 struct NativeSetup {
   SegmentView segment;
-  std::vector<int> local_ranks;      ///< of this process
+  std::vector<int> local_ranks;      ///< this process's
   std::vector<bool> through_memory;  ///< by rank: reached through memory; otherwise over TCP
   TcpSetup tcp;                      ///< needed if any rank is
   std::chrono::milliseconds call_timeout{

@@ -19,7 +19,7 @@ class SocketSleeper final : public Sleeper {
   pop::Status listenTo(Doorbell* doorbell);
 
   /// Called when `socket` is not ready for `events` (as in poll): between prepare() and the sleep this is
-  /// what the sleep waits for. So only sockets count that somebody has just tried to use.
+  /// what the sleep waits for. So only sockets count that have just been tried.
   void awaiting(int socket, short events) {
     if (preparing_) awaited_.push_back({socket, events, 0});
   }

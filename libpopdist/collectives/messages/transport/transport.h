@@ -37,7 +37,7 @@ class Connection {
  public:
   virtual ~Connection() = default;
 
-  /// Whether something may have arrived. Accepts the peer that is connecting, but does not connect.
+  /// True if something may have arrived. Accepts the peer that is connecting, but does not connect.
   virtual bool isUp() { return true; }
 
   /// Prepares a head for sending; it must be the next one sent. False: the connection is not up yet.
@@ -54,7 +54,7 @@ class Connection {
 
   /// Brings what has arrived to where peek() finds it: something of the next `most` bytes, and no more.
   virtual void fetch(std::size_t /*most*/) {}
-  /// What has arrived and lies in one piece. Valid until consume.
+  /// The data that has arrived and lies in one piece. Valid until consume.
   virtual std::span<const std::byte> peek() = 0;
   virtual void consume(std::size_t bytes) = 0;
   /// Moves what has arrived straight to `into`: up to all of it, cut anywhere. Returns how much.
@@ -66,7 +66,7 @@ class Connection {
     consume(part);
     return part;
   }
-  /// Whether a head that was received is what the peer has sealed. Once for each.
+  /// True if a received head is the one that the peer has sealed. Once for each.
   virtual bool isGenuine(ConstHead) { return true; }
   /// All of a message has been consumed: the next starts aligned.
   virtual void finishReceive() = 0;
@@ -85,7 +85,7 @@ class Connection {
 
   /// Why nothing can be sent or received any more; ok: it can. kResourceExhausted may pass.
   virtual pop::Status failure() const { return {}; }
-  /// Whether data from the peer may still arrive though its process has ended. If so, failure() tells when
+  /// True if data from the peer may still arrive though its process has ended. If so, failure() tells when
   /// nothing more comes.
   virtual bool mayStillDeliver() { return false; }
 };
@@ -101,7 +101,7 @@ class Endpoint {
   virtual void appendUndelivered(std::vector<int>& /*ranks*/) {}
 };
 
-/// How a thread that drives connections sleeps when none of them moves.
+/// Sleep of a thread that drives connections, for when none of them moves.
 class Sleeper {
  public:
   virtual ~Sleeper() = default;

@@ -9,7 +9,7 @@ namespace popdist::transport {
 
 inline constexpr int kMaxSpins = 2000;  ///< about 20 us
 inline constexpr int kYields = 200;
-/// The longest sleep: nobody wakes a sleeper for a peer's end or for a deadline.
+/// The longest sleep: a peer's end or a deadline does not wake a sleeper.
 inline constexpr std::chrono::milliseconds kLongestSleep{20};
 
 }  // namespace popdist::transport

@@ -41,7 +41,7 @@ class PluginStream final : public Connection {
   const PopdistBackend& plugin_;
   void* const group_;
   const int peer_;
-  std::span<const std::byte> piece_;  ///< what the plugin has shown last, as far as it is not released
+  std::span<const std::byte> piece_;  ///< the plugin's last piece, as far as it is not released
   // Data that the plugin cut but that must be contiguous, copied together: comes before piece_.
   std::array<std::byte, kPartAlignmentBytes> joined_{};
   std::size_t joined_bytes_ = 0;

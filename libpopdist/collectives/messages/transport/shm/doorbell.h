@@ -25,7 +25,7 @@ struct Doorbell {
   /// Called by a peer after it has published what it moved.
   void ring() {
     if (asleep.load(std::memory_order_seq_cst) == kAwake) return;
-    // The exchange only when somebody sleeps: it keeps the others from waking it as well.
+    // The exchange only if a thread sleeps: it keeps the others from waking it as well.
     const std::uint32_t was = asleep.exchange(kAwake, std::memory_order_seq_cst);
     if (was == kAwake) return;
     rings.fetch_add(1, std::memory_order_seq_cst);

@@ -16,7 +16,7 @@ namespace popdist::transport {
 
 struct SegmentView;
 
-/// What this instance has taken. Any thread.
+/// The pieces that this instance has taken. Any thread.
 class LentPieces {
  public:
   /// The offset of `bytes` zeros for so many users, or 0 if the segment is full.
@@ -43,7 +43,7 @@ class PieceUse {
   PieceUse(PieceUse&& other) noexcept;
   PieceUse& operator=(PieceUse&& other) noexcept;
 
-  /// Of a piece of `bytes` together with its number of users.
+  /// Size of a piece of `bytes` together with its number of users.
   static std::size_t bytesWithUsers(std::size_t bytes);
 
  private:

@@ -52,7 +52,7 @@ class RingConsumer {
   RingConsumer(RingHeader* header, const std::byte* data, std::size_t capacity)
       : header_(header), data_(data), capacity_(capacity) {}
 
-  /// What can be read in one piece.
+  /// The data that can be read in one piece.
   std::span<const std::byte> peek();
   void consume(std::size_t bytes);
   void align();

@@ -28,7 +28,7 @@ inline constexpr std::uint64_t kPrivate = ~std::uint64_t{0};
 struct SegmentView {
   std::byte* base = nullptr;
   std::size_t bytes = 0;
-  LentPieces* lent = nullptr;  ///< of this instance; nullptr: pieces are taken for ever
+  LentPieces* lent = nullptr;  ///< this instance's; nullptr: pieces are taken for ever
   /// The offset of `memory` in the segment, or kPrivate.
   std::uint64_t offsetOf(const void* memory) const {
     const auto* const address = static_cast<const std::byte*>(memory);
@@ -43,7 +43,7 @@ struct SegmentView {
     return lent != nullptr ? lent->take(*this, piece_bytes, users)
                            : pop::contract::takePiece(header(), PieceUse::bytesWithUsers(piece_bytes));
   }
-  /// Whether a piece for users lies in the segment.
+  /// True if a piece for users lies in the segment.
   bool hasPiece(std::size_t offset, std::size_t piece_bytes) const {
     const std::size_t whole = PieceUse::bytesWithUsers(piece_bytes);
     return offset % pop::contract::kPieceAlignmentBytes == 0 && whole <= bytes && offset <= bytes - whole;
@@ -78,7 +78,7 @@ class ShmGroup {
   const std::size_t ring_bytes_;
   const std::size_t doorbell_offset_;
   DoorbellSleeper sleeper_;
-  std::vector<PieceUse> uses_;                  ///< of all ranks' pieces, once connected
+  std::vector<PieceUse> uses_;                  ///< those of all ranks' pieces, once connected
   std::vector<std::unique_ptr<Local>> locals_;  ///< one per local rank
 };
 

@@ -27,9 +27,9 @@ class Reception {
   /// Why not all connections could be accepted at the last try: this process lacks a resource. It may pass.
   const pop::Status& trouble() const { return trouble_; }
 
-  /// Whether members of the job are about to be let in.
+  /// True if members of the job are about to be let in.
   bool expectsProofs() const;
-  /// Whether the stream with this introduction, nonce aside, is among them.
+  /// True if the stream with this introduction, nonce aside, is among them.
   bool expectsProof(const Introduction& stream) const;
 
   /// Closes all pending connections, and refuses later ones.
@@ -46,7 +46,7 @@ class Reception {
     ReplyBytes reply{};
     ProofBytes proof{};
     std::optional<Introduction> introduced;
-    std::size_t bytes = 0;  ///< of the introduction, then of the proof
+    std::size_t bytes = 0;  ///< read of the introduction, then of the proof
   };
   enum class Progress { kWaits, kMoved, kOver };
 

@@ -11,9 +11,9 @@
 
 namespace popdist::transport {
 
-/// Of each of the sockets that are made here, as far as net.core.wmem_max lets: room for what is sent in one
-/// call. Several streams carry more. As much as the kernel would take by itself (4 MiB) has left the caches
-/// by the time it is received.
+/// Send buffer of each of the sockets that are made here, as far as net.core.wmem_max lets: room for what is
+/// sent in one call. Several streams carry more. As much as the kernel would take by itself (4 MiB) has left
+/// the caches by the time it is received.
 inline constexpr int kSendBufferBytes = 512 << 10;
 
 class SocketAddress {

@@ -25,10 +25,10 @@ struct TcpSetup {
 
 class TcpConnection final : public Connection {
  public:
-  /// What the connections of a group share. Outlives them.
+  /// State that the connections of a group share. Outlives them.
   struct Common {
     TcpSetup setup;
-    SocketAddress own;  ///< from which we dial, with any port
+    SocketAddress own;  ///< we dial from it, with any port
     Reception* reception = nullptr;
     SocketSleeper* sleeper = nullptr;
   };
@@ -75,7 +75,7 @@ class TcpConnection final : public Connection {
   const int peer_;
   const SocketAddress address_;
   std::vector<TcpStream> streams_;
-  std::size_t sent_ = 0;      ///< of the message under way, head included
+  std::size_t sent_ = 0;      ///< sent of the message under way, head included
   std::size_t received_ = 0;  ///< likewise
   bool head_waits_ = false;   ///< one is sealed, and nothing of it is sent: no other can go before it
   HeadSeal outgoing_;

@@ -8,8 +8,8 @@
 namespace popdist::transport {
 namespace {
 
-// A rank that comes to the call a little later finds nobody listening, and nobody else may dial it: without
-// this it would never hear the reason. One that does not dial in this call costs the others so much.
+// A rank that comes to the call a little later finds no listener, and no other rank may dial it: without this
+// it would never hear the reason. One that does not dial in this call costs the others so much.
 constexpr std::chrono::milliseconds kLateDiallers{300};
 
 pop::Result<SocketAddress> parseAddress(const std::string& text) {

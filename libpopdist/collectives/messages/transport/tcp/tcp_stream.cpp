@@ -12,7 +12,7 @@ namespace popdist::transport {
 namespace {
 
 constexpr std::size_t kMinCapacity = 16 << 10;
-constexpr std::size_t kMaxCapacity = 256 << 10;  // what is reduced from it shares the L2 cache with it
+constexpr std::size_t kMaxCapacity = 256 << 10;  // the result of its reduction shares the L2 cache with it
 
 }  // namespace
 
