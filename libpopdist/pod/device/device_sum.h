@@ -20,8 +20,8 @@ struct DeviceTensors {
   std::span<void* const> local;
   std::size_t count = 0;
   Type type = Type::kFloat;
-  /// What each instance needs, in its first tensor: the same elements as another one, or none of its. Empty:
-  /// all replicas need all.
+  /// The part that each instance needs, in its first tensor: the same elements as another one, or none of
+  /// its. Empty: all replicas need all.
   std::span<const plan::Range> parts{};
 
   plan::Operation operation() const {

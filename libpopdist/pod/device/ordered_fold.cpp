@@ -9,7 +9,7 @@
 namespace popdist::pod {
 namespace {
 
-// What is summed in more than one pass stays in the first cache meanwhile.
+// Elements that are summed in more than one pass: they stay in the first cache meanwhile.
 constexpr std::size_t kPieceBytes = 8 << 10;
 
 plan::Range overlap(plan::Range a, plan::Range b) {

@@ -33,7 +33,7 @@ class OrderedFold {
   Type type_ = Type::kFloat;
   std::vector<std::byte> scratch_;
   Sources sources_;
-  Sources sums_;  ///< of domains
+  Sources sums_;  ///< one for each domain
   std::vector<void*> to_;
 };
 

@@ -149,7 +149,7 @@ class Pod::Impl {
 
   const int instances_;
   const std::unique_ptr<pod::DeviceSum> sum_;
-  std::vector<plan::Range> parts_;  ///< of the call in progress
+  std::vector<plan::Range> parts_;  ///< the call's in progress
   group::OneCaller caller_;
 };
 

@@ -28,7 +28,8 @@ class PodClock {
   pop::Status addCompute(SimulatedTime time) { return add(time, times_.compute); }
   pop::Status addStreaming(SimulatedTime time) { return add(time, times_.streaming); }
 
-  /// Of `count` elements, in groups of `group` replicas, which divides them; kAllReduce has one group.
+  /// Adds a collective of `count` elements, in groups of `group` replicas, which divides them; kAllReduce has
+  /// one group.
   void addCollective(Collective collective, int group, std::size_t count, std::size_t element_bytes);
 
  private:

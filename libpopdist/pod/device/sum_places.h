@@ -34,8 +34,8 @@ class SumPlaces {
     return static_cast<std::size_t>(local_of_replica_[replica]);
   }
 
-  /// What each instance publishes: the offset of its stage in the segment, then those of its tensors, or
-  /// kPrivate.
+  /// Numbers that each instance publishes: the offset of its stage in the segment, then those of its tensors,
+  /// or kPrivate.
   std::size_t ofEach() const { return 1 + max_local_; }
   std::vector<std::uint64_t> own(const void* stage, std::span<void* const> tensors) const {
     std::vector<std::uint64_t> places(ofEach(), 0);
@@ -79,7 +79,7 @@ class SumPlaces {
     const plan::Range bytes = plan::lineBlock(part.count * element_bytes, owners, before);
     return {part.begin + bytes.begin / element_bytes, bytes.count / element_bytes};
   }
-  /// Whether a replica's tensor gets what this instance sums.
+  /// True if a replica's tensor gets what this instance sums.
   bool needs(std::size_t replica, std::span<const plan::Range> parts) const {
     if (parts.empty()) return true;
     return localOf(replica) == 0 && areSame(parts[static_cast<std::size_t>(instanceOf(replica))],

@@ -22,7 +22,7 @@ struct CollectiveTime {
   friend bool operator==(const CollectiveTime&, const CollectiveTime&) = default;
 };
 
-/// What one round of a collective costs beyond its transfers: software, and a sync up and down the IPU-Link
+/// Cost of one round of a collective beyond its transfers: software, and a sync up and down the IPU-Link
 /// domain.
 Picoseconds roundCost(const ReplicaLayout& layout);
 

@@ -11,7 +11,7 @@ namespace popdist::pod {
 
 using Picoseconds = std::chrono::duration<std::int64_t, std::pico>;
 
-/// How long a link of `bytes_per_s` is busy with `bytes`, rounded up. bytes_per_s > 0.
+/// Time of a link of `bytes_per_s` for `bytes`, rounded up. bytes_per_s > 0.
 constexpr Picoseconds transferTime(std::uint64_t bytes, std::uint64_t bytes_per_s) {
   // Long division in two steps of a million: bytes * 10^12 would not fit in 64 bits.
   constexpr std::uint64_t kMillion = 1'000'000;

@@ -39,7 +39,7 @@ BlockRing ringAcross(const ReplicaLayout& layout, int replica, plan::Range block
   return ring;
 }
 
-/// What `replica` has the sum of when rings have been reduced.
+/// Elements of which `replica` has the sum when rings have been reduced.
 plan::Range summedBy(const ReplicaLayout& layout, int replica, std::size_t count) {
   return ringAcross(layout, replica, ringInside(layout, replica, count).own()).own();
 }

@@ -18,7 +18,7 @@ namespace popdist::pod::gcl {
 /// transports. O(replicas) steps.
 plan::Plan planDeviceAllReduce(const ReplicaLayout& layout, int replica, std::size_t count);
 
-/// What a replica needs of a sum.
+/// Elements of a sum that a replica needs.
 struct Need {
   int replica = 0;
   plan::Range elements;

@@ -34,7 +34,7 @@ Ring interleaved(int members, int first, int place) {
 using Rings = std::vector<Ring>;
 
 struct GroupRings {
-  Rings inside;   ///< of a group
+  Rings inside;   ///< a group's
   Rings between;  ///< replicas that have the same part
 };
 
@@ -64,9 +64,9 @@ GroupRings ringsOf(const ReplicaLayout& layout, int group, int replica) {
   return rings;
 }
 
-using Blocks = std::vector<std::vector<plan::Range>>;  // of each ring
+using Blocks = std::vector<std::vector<plan::Range>>;  // one for each ring
 
-/// How `rings` cut `whole`; leaves the replica's part there.
+/// The blocks of `whole` by `rings`; leaves the replica's part there.
 Blocks cut(const Rings& rings, plan::Range& whole) {
   Blocks blocks;
   for (const Ring& ring : rings) {

@@ -20,9 +20,9 @@ class SumOrder {
   /// `layout` must be valid. O(replicas^2), in memory too.
   explicit SumOrder(const ReplicaLayout& layout);
 
-  /// Of a tensor, in order: elements that are summed in the same order.
+  /// Number of a tensor's blocks, in order: elements of one are summed in the same order.
   std::size_t blocks() const { return terms_.size(); }
-  /// Of a tensor of `count` elements; may have none.
+  /// A block's elements of a tensor of `count` elements; may be none.
   plan::Range elementsOf(std::size_t block, std::size_t count) const;
   const Terms& termsOf(std::size_t block) const { return terms_[block]; }
   std::size_t domains() const { return static_cast<std::size_t>(ilds_); }
