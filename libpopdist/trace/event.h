@@ -15,7 +15,7 @@ using Moment = std::chrono::steady_clock::time_point;
 enum class Kind : std::uint8_t {
   kProgram,   ///< the user's spans
   kTraining,  ///< phases of a trainer
-  kInput,     ///< what threads of an infeed read ahead
+  kInput,     ///< an infeed's threads read ahead
 };
 
 struct Event {

@@ -48,7 +48,7 @@ class Recorder {
   std::optional<TraceFile> file_;
 };
 
-/// The one that POPDIST_TRACE asked for when the process began; nullptr: nobody did.
+/// The recorder by POPDIST_TRACE when the process began; nullptr: it was not set.
 Recorder* recorder();
 
 /// While it lives, this thread does `name`.

@@ -168,7 +168,7 @@ pop::Status TraceFile::writeAt(std::uint64_t offset, const std::string& text) co
   if (written == static_cast<ssize_t>(text.size())) return {};
   if (written >= 0) errno = ENOSPC;
   const pop::Status status = failed("write " + pop::inQuotes(path_));
-  // What was valid before is valid again.
+  // The text that was valid before is valid again.
   if (offset > 0 && ::ftruncate(file_.get(), static_cast<off_t>(offset)) == 0)
     static_cast<void>(::pwrite(file_.get(), kEnd, std::strlen(kEnd), static_cast<off_t>(offset)));
   return status;
