@@ -15,7 +15,7 @@
 
 namespace popdist::backends {
 
-/// What the caller's thread and gRPC's threads share.
+/// State that the caller's thread and gRPC's threads share.
 struct Shared {
   std::mutex mutex;
   std::condition_variable changed;
@@ -34,7 +34,7 @@ class OutgoingStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, gr
   std::size_t trySend(std::span<const std::byte> first, std::span<const std::byte> second);
   /// Sends the last message whatever the receiver has taken, after an empty one. Nothing may follow.
   void close(std::span<const std::byte> last);
-  /// Whether everything has arrived, or never will.
+  /// True if everything has arrived, or never will.
   bool allArrived() const;
   bool isBroken() const;
 

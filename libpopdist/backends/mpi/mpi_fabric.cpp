@@ -13,8 +13,8 @@ constexpr std::size_t kMaxSends = 8;  ///< under way to one member
 constexpr std::size_t kPosted = 4;    ///< receives that wait for one member
 constexpr std::chrono::microseconds kBetweenLooks{50};
 
-// Follows the bytes of a message. If a sender dies, MPI may report a receive as complete whose end never
-// arrived: its place then holds an older message's data, or memory that was never received into.
+// Follows the bytes of a message. If a sender dies, MPI may report a receive as complete though the message's
+// end never arrived: its place then holds an older message's data, or memory that was never received into.
 struct Trailer {
   std::uint64_t number = 0;  ///< number of the message to this member, from 1
 };

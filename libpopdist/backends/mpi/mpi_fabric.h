@@ -46,7 +46,7 @@ class MpiFabric final : public Fabric {
     std::uint64_t messages_taken = 0;
     std::size_t released = 0;  ///< bytes used of the oldest receive
     pop::Status failure;
-    std::vector<std::byte> last;  ///< what it has closed with
+    std::vector<std::byte> last;  ///< the message with which it has closed
   };
 
   Peer& peerAt(int rank) { return peers_[static_cast<std::size_t>(rank)]; }

@@ -20,7 +20,7 @@ class Contestants {
   /// All communicators; the first one uses the tables.
   const std::vector<std::unique_ptr<Communicator>>& all() const { return all_; }
 
-  /// Whether all instances are on one host and use its shared memory.
+  /// True if all instances are on one host and use its shared memory.
   bool shareMemory() const;
 
   /// The algorithm of the last call on one of all().

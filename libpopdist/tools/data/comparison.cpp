@@ -17,7 +17,7 @@ bool isBelow(double speed, double other) {
   return speed < (1 - kNoise) * other;
 }
 
-/// How many times as quick the program would be without input.
+/// Factor by which the program would be quicker without input.
 double gainWithoutInput(const Speeds& row) {
   return row.synthetic / row.real;
 }

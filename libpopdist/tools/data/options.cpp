@@ -142,7 +142,7 @@ Parsed parseOptions(int argc, const char* const* argv) {
   addBenchmark(app, pairs, parsed.options);
   addRecords(app, pairs, parsed.options);
   addCompare(app, parsed.options);
-  // What comes after "--" is another program's, and none of the words here.
+  // Words after "--" are another program's, and none of those here.
   const auto own_end = std::find(argv, argv + argc, std::string_view("--"));
   if (own_end != argv + argc) parsed.options.command.assign(own_end + 1, argv + argc);
   std::string mistake;

@@ -21,15 +21,15 @@ struct Options {
   // benchmark and records
   std::vector<io::IdxFile> idx;
   std::vector<io::NpyFile> npy;
-  std::string records;  ///< of benchmark: a file to read; else empty
+  std::string records;  ///< for benchmark: a file to read; else empty
   std::optional<std::uint64_t> shuffle_seed;
   std::size_t batch = 0;  ///< 0: single elements
   io::BenchmarkOptions benchmark{.number_of_epochs = 10, .elements_per_epoch = 512};
   bool by_infeed = false;
-  bool of_latency = false;  ///< of single elements, in place of how many there are in a second
+  bool of_latency = false;  ///< measures single elements, not how many there are in a second
   int threads = 1;
   int prefetch = 3;
-  std::string output;  ///< of records
+  std::string output;  ///< for records
 
   // compare
   std::vector<int> replicas;         ///< empty: the command as it is

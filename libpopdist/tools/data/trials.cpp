@@ -37,7 +37,7 @@ std::string exitText(int status) {
   return "exited with " + std::to_string(WEXITSTATUS(status));
 }
 
-/// What it says on stdout, which is passed on to stderr.
+/// The command's stdout, which is passed on to stderr.
 std::string outputOf(const std::string& command) {
   std::FILE* output = ::popen(command.c_str(), "r");
   if (output == nullptr) throw popdist_error(ErrorCode::kResourceExhausted, "cannot start " + command);
