@@ -11,7 +11,7 @@
 namespace pop::scaling {
 namespace {
 
-constexpr double kMuch = 0.1;      // of the time
+constexpr double kMuch = 0.1;      // share of the time
 constexpr double kWorthIt = 1.05;  // times as quick
 
 class Adviser {

@@ -16,7 +16,7 @@ enum class Topic : std::uint8_t {
   kInput,         ///< replicas wait for the host's input
   kInstances,     ///< replicas of an instance wait for each other
   kAccumulation,  ///< exchanges of gradients and updates take the time
-  kStart,         ///< what is before the first update
+  kStart,         ///< the time before the first update
   kCheckpoints,
   kEvaluations,
   kOutside,  ///< the rest that is outside of Trainer::run

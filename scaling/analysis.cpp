@@ -14,7 +14,7 @@ namespace pop::scaling {
 namespace {
 
 constexpr double kNoise = 0.1;        // runs of one configuration differ by as much
-constexpr double kNegligible = 0.01;  // of the whole
+constexpr double kNegligible = 0.01;  // share of the whole
 
 auto keyOf(const Configuration& c) {
   return std::tuple(c.micro_batch, c.replicas, c.instances, c.accumulation);
@@ -71,7 +71,7 @@ std::int64_t mostUsed(const std::vector<const Configuration*>& among, std::int64
       ->first;
 }
 
-// Of each number of replicas the quickest, with the same accumulation where there is one.
+// The quickest configuration for each number of replicas, with the same accumulation where there is one.
 std::vector<Configuration> onePerReplicas(const std::vector<const Configuration*>& among) {
   const std::int64_t accumulation = mostUsed(among, &Configuration::accumulation);
   std::map<std::int64_t, Configuration> best;

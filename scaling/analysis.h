@@ -19,7 +19,7 @@ struct Configuration {
   std::int64_t micro_batch = 1;
   std::int64_t accumulation = 1;
   int runs = 0;
-  double updates = 0;  ///< of all runs, as are the seconds
+  double updates = 0;  ///< sum of all runs, as are the seconds
   Seconds seconds{};
   Outside outside{};
   OnPod pod{};
@@ -30,7 +30,7 @@ struct Configuration {
   double samplesPerSecond() const { return updates * batch() / seconds.all; }
   double secondsPerSample() const { return 1 / samplesPerSecond(); }
   double perUpdate(double part) const { return part / updates; }
-  /// Of Trainer::run, what is none of its parts.
+  /// Time of Trainer::run that is none of its parts.
   double loop() const;
 };
 
@@ -72,11 +72,11 @@ struct Change {
 
 struct Laws {
   double factor = 1;            ///< the most replicas / the fewest
-  double constant_share = 0;    ///< of a sample's time with the fewest
+  double constant_share = 0;    ///< share of a sample's time with the fewest
   double measured_speedup = 1;  ///< in samples a second
 };
 
-/// What the constants of the most replicas expect of twice and four times as many.
+/// Expectation for twice and four times as many replicas, by the constants of the most replicas.
 struct Outlook {
   std::int64_t replicas = 1;
   double growing = 0;            ///< samples a second, as the batch grows with the replicas

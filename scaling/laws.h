@@ -8,7 +8,7 @@
 
 namespace pop::scaling {
 
-/// What a training's throughput is made of: R · MBS · GA / (GA · T_MB + T_AR).
+/// Constants of a training's throughput: R · MBS · GA / (GA · T_MB + T_AR).
 struct Constants {
   double micro_batch_s = 0;  ///< T_MB: every replica has processed a micro-batch
   double exchange_s = 0;     ///< T_AR: gradients are exchanged, and the weights updated
@@ -19,7 +19,7 @@ double throughput(const Constants& constants, double replicas, double micro_batc
 
 struct UpdateTime {
   double accumulation = 1;
-  double seconds = 0;  ///< of an update, without waiting for input
+  double seconds = 0;  ///< an update's, without waiting for input
 };
 
 /// Least squares. Nothing: less than two different accumulations, or they contradict the model (a constant

@@ -24,7 +24,7 @@ std::string runs(const Analysis& analysis) {
          "whole update.\n";
 }
 
-// Of an update; the parts come to its whole.
+// The parts of an update; they come to its whole.
 std::string parts(const Analysis& analysis) {
   Rows rows{{"replicas", "input", "step", "reduction", "update", "loop", "an update"}};
   for (const Point& point : analysis.points) {

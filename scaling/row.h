@@ -12,7 +12,7 @@
 
 namespace pop::scaling {
 
-/// Where the time of instance 0 went.
+/// Parts of instance 0's time.
 struct Seconds {
   double all = 0;  ///< in Trainer::run
   double input = 0;
@@ -32,7 +32,7 @@ struct Outside {
 /// On the simulated clock of a Pod, not the host's. 0: the strategy has no Pod.
 struct OnPod {
   double collectives = 0;          ///< that the training's updates took, of all kinds
-  double all_reduce_estimate = 0;  ///< what all-reduces of the gradients would take by the usual estimate
+  double all_reduce_estimate = 0;  ///< all-reduces of the gradients, by the usual estimate
 };
 
 struct Row {
