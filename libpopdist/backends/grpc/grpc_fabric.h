@@ -45,7 +45,7 @@ class GrpcFabric final : public Fabric, private grpc::CallbackGenericService {
   Shared shared_;
   std::uint64_t seen_ = 0;
   std::vector<Inbox> inboxes_;
-  std::vector<std::size_t> released_;  ///< bytes of each inbox's first slice
+  std::vector<std::size_t> released_;  ///< bytes used of each inbox's first slice
   std::vector<std::unique_ptr<OutgoingStream>> streams_;
   std::unique_ptr<grpc::Server> server_;
 };

@@ -44,7 +44,7 @@ std::string jsonOf(const EpochStatistics& epoch) {
          textOf(epoch.total_bytes_processed) + "}";
 }
 
-/// Where a transfer to a device would read from: memory aligned to pages, for each tensor.
+/// Memory from which a transfer to a device would read: aligned to pages, for each tensor.
 class TransferBuffers {
  public:
   explicit TransferBuffers(const Spec& spec) {

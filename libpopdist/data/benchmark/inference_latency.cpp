@@ -22,7 +22,7 @@
 namespace popdist::io {
 namespace {
 
-/// Where a request lies until the infeed's thread takes it.
+/// Queue of requests until the infeed's thread takes them.
 class Requests {
  public:
   /// `sample` stays until its results are there.
@@ -136,7 +136,7 @@ void readNext(const Dataset& samples, std::uint64_t& index, Tensors& element) {
     throwIfError({pop::Code::kOutOfRange, "the dataset has no element"}, "inferenceLatency");
 }
 
-/// Of sorted numbers: `share` of them are no greater.
+/// The smallest of sorted numbers such that `share` of them are no greater.
 double quantile(const std::vector<double>& sorted, double share) {
   const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
   return sorted[std::max<std::size_t>(rank, 1) - 1];

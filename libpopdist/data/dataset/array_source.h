@@ -15,10 +15,10 @@ namespace popdist::io {
 
 struct NamedArray {
   FileState file;
-  std::shared_ptr<const FileBytes> mapped = nullptr;  ///< where the values are in a file that may change
-  TensorSpec whole;                   ///< of all elements: at least one dimension, none of them 0
+  std::shared_ptr<const FileBytes> mapped = nullptr;  ///< for values in a file that may change
+  TensorSpec whole;                   ///< all elements: at least one dimension, none of them 0
   const std::byte* values = nullptr;  ///< row-major
-  std::shared_ptr<const void> owner;  ///< of the values
+  std::shared_ptr<const void> owner;  ///< owns the values
 };
 
 /// kInvalidArgument: no arrays, or first dimensions that differ.

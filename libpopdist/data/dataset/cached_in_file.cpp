@@ -107,7 +107,7 @@ class CachedFile final : public Step {
     return true;
   }
 
-  std::string origin_;  // what the file must be of
+  std::string origin_;  // the file must have this one
   std::string path_;
   mutable std::mutex mutex_;
   mutable std::optional<RecordFile> file_;

@@ -16,7 +16,7 @@
 namespace popdist::io {
 namespace {
 
-/// Where the number of a column goes.
+/// Destination of a column's number.
 struct Target {
   std::size_t tensor = 0;
   std::size_t offset_bytes = 0;
@@ -76,7 +76,7 @@ class Csv final : public AddressedSource {
 
   CsvFile file_;
   Spec spec_;
-  std::vector<std::vector<Target>> targets_;  // of each column, up to the last that is wanted
+  std::vector<std::vector<Target>> targets_;  // one entry for each column, up to the last that is wanted
 };
 
 pop::Result<std::size_t> positionOf(const std::string& name, const CsvFile& file) {

@@ -15,7 +15,7 @@ namespace popdist::io {
 /// milliseconds where a file was changed in the latest ones: a later change has another time then.
 std::string describeFiles(const std::vector<FileState>& files);
 
-/// Of long texts the beginning and a checksum.
+/// The beginning of a long text and its checksum.
 std::string shortened(const std::string& text);
 
 /// Types, shapes and names, and a checksum of all values.

@@ -12,24 +12,26 @@
 
 namespace popdist::io {
 
-/// Of a file of comma-separated values: one for each row.
+/// Elements of a file of comma-separated values: one for each row.
 pop::Result<std::unique_ptr<const Node>> csvOf(const std::string& path, const CsvOptions& options);
 
-/// Of IDX files.
+/// Elements of IDX files.
 pop::Result<std::unique_ptr<const Node>> idxOf(const std::vector<IdxFile>& files);
 
-/// Of NumPy's .npy files.
+/// Elements of NumPy's .npy files.
 pop::Result<std::unique_ptr<const Node>> npyOf(const std::vector<NpyFile>& files);
 
-/// Of tar archives. Without `decode` each tensor is the content of the file whose extension is its name.
+/// Elements of tar archives. Without `decode` each tensor is the content of the file whose extension is its
+/// name.
 pop::Result<std::unique_ptr<const Node>> tarOf(const std::vector<std::filesystem::path>& archives,
                                                Spec element, TarFunction decode);
 
-/// Of TFRecord files. Without `decode` a record is the bytes of the element's tensors, one after the other.
+/// Elements of TFRecord files. Without `decode` a record is the bytes of the element's tensors, one after the
+/// other.
 pop::Result<std::unique_ptr<const Node>> tfRecordsOf(const std::vector<std::filesystem::path>& files,
                                                      Spec element, RecordFunction decode);
 
-/// Of TFRecord files whose records are tf.train.Example messages.
+/// Elements of TFRecord files whose records are tf.train.Example messages.
 pop::Result<std::unique_ptr<const Node>> tfExamplesOf(const std::vector<std::filesystem::path>& files,
                                                       Spec features);
 

@@ -127,7 +127,7 @@ class RangeOf final : public Step {
 
   std::uint64_t skipped_;
   std::uint64_t elements_;
-  mutable std::atomic<bool> has_all_;  // of a sequence whose size is not known: a pass had elements_
+  mutable std::atomic<bool> has_all_;  // for a sequence of unknown size: a pass had elements_
 };
 
 class Repeated final : public Step {
@@ -263,8 +263,8 @@ class Dealt final : public Step {
     std::optional<std::pair<std::uint64_t, std::uint64_t>> place;  // epoch and step
   };
 
-  /// Of a sequence whose size is not known. All instances must find the same end, before they give a step's
-  /// first element: a step that is not whole is none.
+  /// For a sequence of unknown size. All instances must find the same end, before they give a step's first
+  /// element: a step that is not whole is none.
   bool readWhole(const Pass& pass, std::uint64_t step, std::uint64_t replica, Row row) const {
     const std::pair place(pass.epoch, step);
     if (whole_->place != place) {
@@ -289,7 +289,7 @@ class Dealt final : public Step {
   std::uint64_t first_;
   std::uint64_t local_;
   bool pads_;
-  mutable std::optional<WholeStep> whole_;  // of sequences, which one thread reads at a time
+  mutable std::optional<WholeStep> whole_;  // for sequences, which one thread reads at a time
 };
 
 pop::Status checkContext(const InputContext& context) {

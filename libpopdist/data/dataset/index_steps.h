@@ -24,7 +24,7 @@ NodeResult rangeOf(std::unique_ptr<const Node> below, std::uint64_t skipped, std
 /// Passes one after the other; `times` kEndless: for ever.
 NodeResult repeated(std::unique_ptr<const Node> below, std::uint64_t times);
 
-/// Of each context.replicas elements those of the local replicas.
+/// The local replicas' elements of each context.replicas elements.
 NodeResult dealt(std::unique_ptr<const Node> below, const InputContext& context);
 
 }  // namespace popdist::io

@@ -17,7 +17,7 @@
 
 namespace popdist::io {
 
-/// Where to write an element: an address for each tensor of the node's spec.
+/// Destination of an element: an address for each tensor of the node's spec.
 using Row = std::byte* const*;
 
 /// One pass over the elements.
@@ -33,7 +33,7 @@ struct Pass {
 using Extent = std::optional<std::uint64_t>;
 inline constexpr std::uint64_t kEndless = Dataset::kEndless;
 
-/// Of the job: those to whom elements may be dealt out.
+/// The job's readers, to whom elements may be dealt out.
 struct Everybody {
   std::uint64_t instances = 1;
   std::uint64_t replicas = 1;
@@ -59,21 +59,22 @@ class Node {
   /// Elements of the source in one of these: more than 1 in a batch.
   virtual std::uint64_t rows() const { return 1; }
 
-  /// Of padded batches, whose tensor kWeightTensor is 0 for rows that hold nothing.
+  /// True for padded batches, whose tensor kWeightTensor is 0 for rows that hold nothing.
   virtual bool isPadded() const { return false; }
 
   /// The pipeline in words, each source and step with its arguments: others have other words, but for what a
   /// step cannot tell, such as functions of the user and the values of generators.
   virtual std::string description() const = 0;
 
-  /// What tells this from the same pipeline of other instances, for names of files: ".shard-0-of-2", or
+  /// The difference from the same pipeline of other instances, for names of files: ".shard-0-of-2", or
   /// nothing if all have the same.
   virtual std::string part() const { return {}; }
 
   /// The steps in words, without the sources, whose files may lie elsewhere on each instance.
   virtual std::string commonSteps() const { return "elements"; }
 
-  /// Of the last step that deals elements out to as many: what all of them must have in common; else nothing.
+  /// Facts of the last step that deals elements out to as many, which all of them must have in common; else
+  /// nothing.
   virtual std::string shared(const Everybody&) const { return {}; }
 
   /// Writes element `index`. False: the pass has fewer, or it is cancelled. Lets through what functions of

@@ -17,12 +17,12 @@ class Permutation {
   /// One of the permutations.
   static std::uint64_t keyOf(std::uint64_t seed, std::uint64_t epoch);
 
-  /// What lies at `index` (< count) under `key`: each of 0 … count - 1 at exactly one. Some 30 ns.
+  /// The element at `index` (< count) under `key`: each of 0 … count - 1 at exactly one. Some 30 ns.
   std::uint64_t at(std::uint64_t index, std::uint64_t key) const;
 
  private:
   std::uint64_t count_;
-  std::uint64_t rows_;     // of the rectangle
+  std::uint64_t rows_;     // the rectangle's
   std::uint64_t columns_;  // rows_ * columns_ >= count_, both about its root
   std::uint64_t rounds_;
 };

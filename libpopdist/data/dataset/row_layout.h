@@ -22,9 +22,9 @@ class RowLayout {
   explicit RowLayout(const Spec& spec);
 
   std::size_t tensors() const { return bytes_.size(); }
-  /// Of one tensor, without what aligns the next.
+  /// Bytes of one tensor, without what aligns the next.
   std::size_t bytes(std::size_t tensor) const { return bytes_[tensor]; }
-  /// Of the whole element.
+  /// Bytes of the whole element.
   std::size_t rowBytes() const { return row_bytes_; }
 
   RowAddresses at(std::byte* block) const {

@@ -58,7 +58,7 @@ class Sequence final : public Node {
     try {
       return walkTo(pass, index, row);
     } catch (...) {
-      next_ = nullptr;  // nobody knows which element it would give next
+      next_ = nullptr;  // its next element is unknown
       throw;
     }
   }
@@ -78,7 +78,7 @@ class Sequence final : public Node {
   }
 
   void begin(std::uint64_t epoch) const {
-    next_ = nullptr;  // of the old pass: its end comes before the new one's beginning
+    next_ = nullptr;  // ends the old pass before the new one begins
     next_ = start_(epoch);
     epoch_ = epoch;
     position_ = 0;
@@ -120,7 +120,7 @@ class Sequence final : public Node {
   mutable std::uint64_t most_;  // elements that a pass has had
   mutable NextElement next_;
   mutable std::uint64_t epoch_ = 0;
-  mutable std::uint64_t position_ = 0;  // of the next element
+  mutable std::uint64_t position_ = 0;  // the next element's
 };
 
 /// The state of one pass of shuffledInBuffer.

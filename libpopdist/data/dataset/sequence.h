@@ -18,13 +18,13 @@ using NextElement = std::function<bool(const Pass& pass, Row row)>;
 /// Begins a pass.
 using StartPass = std::function<NextElement(std::uint64_t epoch)>;
 
-/// Of Node::description.
+/// Arguments of Node::description.
 struct SequenceName {
   std::shared_ptr<const Node> below;  ///< nullptr: it is a source
   std::string own;
 };
 
-/// What `start` gives, where each pass has the same number of elements: `known`, or found out.
+/// The sequence that `start` gives, where each pass has the same number of elements: `known`, or found out.
 std::unique_ptr<const Node> sequenceOf(Spec element, Extent known, StartPass start, SequenceName name);
 
 pop::Result<std::unique_ptr<const Node>> generated(Spec element,

@@ -36,7 +36,7 @@ class InMemory final : public AddressedSource {
  private:
   struct Part {
     const std::byte* start;
-    std::size_t bytes;  // of one element
+    std::size_t bytes;  // one element's
   };
 
   Tensors tensors_;

@@ -48,7 +48,7 @@ class Tar final : public AddressedSource {
   }
 
  private:
-  /// What the function throws may be about bytes that are gone.
+  /// An error of the function may be about bytes that are gone.
   void decode(std::uint64_t element, TensorRefs to) const try {
     throwIfError(index_.checkUnchanged(element), "Dataset.tar");
     decode_(TarElement(index_, element), to);

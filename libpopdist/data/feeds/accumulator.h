@@ -9,7 +9,7 @@
 
 namespace popdist::io {
 
-/// What `values` are summed in: of `type`, or their own. kInvalidArgument: booleans, 8 bits without `type`,
+/// The spec of sums of `values`: of `type`, or their own. kInvalidArgument: booleans, 8 bits without `type`,
 /// or another type than float and double.
 pop::Result<Spec> specOfSums(const Spec& values, std::optional<Type> type);
 

@@ -11,7 +11,7 @@
 
 namespace popdist::io {
 
-inline constexpr int kReplicasMax = 1 << 16;  // of an infeed, or of an outfeed
+inline constexpr int kReplicasMax = 1 << 16;  // limit for an infeed, or for an outfeed
 
 class Feed {
  public:

@@ -55,7 +55,7 @@ class FeedQueue {
     std::optional<Tensors> element;
     bool is_read = false;
   };
-  /// Of one replica; all steps are of the pass.
+  /// One replica's steps; all are of the pass.
   struct Lane {
     std::uint64_t taken = 0;                 // the next step that it takes
     std::uint64_t claimed = 0;               // the next step that a thread reads for it
@@ -92,7 +92,7 @@ class FeedQueue {
 
   std::uint64_t epoch_ = 0;
   std::uint64_t end_ = kEndless;     // no step from here on is there
-  std::uint64_t elements_read_ = 0;  // of a sequence, in order
+  std::uint64_t elements_read_ = 0;  // for a sequence, in order
   std::vector<Lane> lanes_;
 };
 

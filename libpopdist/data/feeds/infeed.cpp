@@ -43,7 +43,7 @@ std::unique_ptr<Feed> makeFeed(std::shared_ptr<const Node> node, const InfeedOpt
   return prefetched(std::move(node), depth, options);
 }
 
-/// What the replicas of an instance are fed with, after the device's part of it.
+/// The feed of an instance's replicas, after the device's part of it.
 class FeedOfInstance {
  public:
   FeedOfInstance(std::shared_ptr<const Node> node, InfeedOptions options, int depth)
@@ -97,7 +97,7 @@ class FeedOfInstance {
   const std::shared_ptr<const Node> node_;
   const InfeedOptions options_;
   std::unique_ptr<Feed> feed_;
-  std::vector<Tensors> mapped_;  // of each replica
+  std::vector<Tensors> mapped_;  // one for each replica
 };
 
 }  // namespace

@@ -121,7 +121,7 @@ class Queue {
   }
 
  private:
-  /// How often a replica may enqueue before its loop begins another step.
+  /// A replica's right to enqueue before its loop begins another step.
   enum class Turn : std::uint8_t { kFree, kOnce, kDone };
 
   static void failSecondTime(int replica) {
@@ -172,7 +172,7 @@ class Queue {
     std::uint64_t steps = 0;
   };
 
-  /// Of the step that fills a sum, it waits before it adds: a call that fails has changed nothing.
+  /// With the step that fills a sum, it waits before it adds: a call that fails has changed nothing.
   void enqueueSum(std::unique_lock<std::mutex>& lock, ConstTensorRefs values, int replica) {
     Sum& sum = sums_[static_cast<std::size_t>(replica)];
     const bool is_last = sum.steps + 1 == options_.accumulate->steps;
@@ -224,12 +224,12 @@ class Queue {
   std::mutex mutex_;
   std::condition_variable enqueued_;
   std::condition_variable dequeued_;
-  std::optional<Spec> values_;  // of enqueue(); nothing before the first
-  Spec result_;                 // of one replica's step on the host
+  std::optional<Spec> values_;  // enqueue()'s; nothing before the first
+  Spec result_;                 // one replica's step on the host
   StepQueue steps_;
-  std::vector<Sum> sums_;  // of each replica
+  std::vector<Sum> sums_;  // one for each replica
   int loops_ = 0;
-  std::vector<Turn> turns_;  // of each replica
+  std::vector<Turn> turns_;  // one for each replica
   std::uint64_t bytes_taken_ = 0;
 };
 

@@ -24,7 +24,7 @@ class StepQueue {
     return replicas_ > 1 ? withDimensions(values, {replicas_}) : values;
   }
 
-  /// Steps that the replica has put in and nobody has taken out.
+  /// Steps that the replica has put in and that are not taken out yet.
   std::uint64_t held(int replica) const { return enqueued_[static_cast<std::size_t>(replica)] - taken_; }
   /// Steps that all replicas have put in.
   std::size_t whole() const;
@@ -39,12 +39,12 @@ class StepQueue {
   std::optional<Tensors> latest() const;
 
  private:
-  /// Of all replicas, zeros where one has not put in its part.
+  /// The step of all replicas, zeros where one has not put in its part.
   Tensors& stepAt(std::size_t place, const Spec& values);
   static void copy(ConstTensorRefs values, Tensors& step, std::size_t replica);
 
   std::size_t replicas_;
-  std::vector<std::uint64_t> enqueued_;  // of each replica
+  std::vector<std::uint64_t> enqueued_;  // one for each replica
   std::uint64_t taken_ = 0;
   std::deque<Tensors> steps_;  // oldest first
 };

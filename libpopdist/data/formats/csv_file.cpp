@@ -21,7 +21,7 @@ std::string withSingleQuotes(std::string_view quoted) {
   return text;
 }
 
-/// Of UTF-16 and UTF-32, by their mark or the zeros in plain letters; nullptr: of neither.
+/// Name of UTF-16 or UTF-32, by their mark or the zeros in plain letters; nullptr: neither.
 const char* wideEncoding(std::string_view text) {
   using std::string_view_literals::operator""sv;
   const std::string_view begin = text.substr(0, 4);

@@ -21,7 +21,7 @@ struct CsvField {
       text;  ///< without its quotes, or without blanks at its ends; doubled quotes stay as they are
   bool is_quoted = false;
   bool ends_row = false;
-  const char* mistake = nullptr;  ///< what is wrong with it
+  const char* mistake = nullptr;  ///< the field's error
 };
 
 /// Takes one field after the other off the start of a text.
@@ -30,7 +30,7 @@ class CsvScanner {
   CsvScanner(std::string_view text, char separator, char line_end)
       : rest_(text), separator_(separator), line_end_(line_end) {}
 
-  /// Where there is no further row: a row that was begun always ends with a field that says so.
+  /// True if there is no further row: a row that was begun always ends with a field that says so.
   bool isAtEnd() const { return rest_.empty() && !is_within_row_; }
   CsvField next();
   std::size_t bytesLeft() const { return rest_.size(); }
@@ -38,7 +38,7 @@ class CsvScanner {
  private:
   CsvField plain();
   CsvField quoted();
-  /// Of blanks that no field needs.
+  /// Number of blanks that no field needs.
   std::size_t blanksAt(std::size_t begin) const;
   /// Takes the separator or line end behind a field.
   void takeEnd(CsvField& field);
@@ -64,7 +64,7 @@ class CsvFile {
   char separator() const { return separator_; }
   std::uint64_t rows() const { return rows_.size(); }
 
-  /// Of the fields of a row (< rows()): as many as there are columns.
+  /// Scanner of the fields of a row (< rows()): as many as there are columns.
   CsvScanner row(std::uint64_t index) const { return {text().substr(rows_[index]), separator_, line_end_}; }
 
   /// "'data.csv' line 7", counted from 1.
@@ -85,7 +85,7 @@ class CsvFile {
   std::vector<std::string> columns_;
   char separator_;
   char line_end_ = '\n';
-  std::vector<std::uint64_t> rows_;  // where each begins
+  std::vector<std::uint64_t> rows_;  // each one's begin
 };
 
 }  // namespace popdist::io

@@ -22,7 +22,7 @@ CsvReading readNumber(std::string_view text, T& value) {
   return error == std::errc() ? CsvReading::kDone : CsvReading::kBeyond;
 }
 
-/// Of a number that no double holds.
+/// True if a number that no double holds is too small for one, not too large.
 bool isNearZero(std::string_view text) {
   const std::size_t exponent = text.find_first_of("eE");
   if (exponent != std::string_view::npos) return text.substr(exponent + 1).starts_with('-');

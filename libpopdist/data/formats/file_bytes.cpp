@@ -23,9 +23,9 @@ bool isGzip(std::span<const std::byte> bytes) {
   return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b};
 }
 
-/// What a gzip file says at its end, if that can be: files of several parts, or of 4 GiB, say less.
+/// The size at a gzip file's end, if that can be: files of several parts, or of 4 GiB, say less.
 std::size_t expectedBytes(std::span<const std::byte> gzip) {
-  constexpr std::size_t kMostRatio = 1032;  // of deflate
+  constexpr std::size_t kMostRatio = 1032;  // deflate's
   std::uint32_t bytes = 0;
   if (gzip.size() < sizeof(bytes)) return 0;
   std::memcpy(&bytes, gzip.data() + gzip.size() - sizeof(bytes), sizeof(bytes));

@@ -15,8 +15,8 @@
 
 namespace popdist::io {
 
-/// Addresses of its bytes stay the same when it is moved. Whoever reads them calls check…() then, before they
-/// are believed: another process may change a mapped file.
+/// Addresses of its bytes stay the same when it is moved. Their reader calls check…() then, before they are
+/// believed: another process may change a mapped file.
 class FileBytes {
  public:
   /// As the bytes lie on the disk. kNotFound and such; kInvalidArgument: a directory or a device.
@@ -42,8 +42,8 @@ class FileBytes {
 
   FileState state_;
   std::span<const std::byte> bytes_;
-  std::unique_ptr<const Mapping> mapping_;  // of a file with content
-  std::vector<std::uint8_t> decompressed_;  // of gzip
+  std::unique_ptr<const Mapping> mapping_;  // for a file with content
+  std::vector<std::uint8_t> decompressed_;  // gzip's
 };
 
 }  // namespace popdist::io

@@ -18,7 +18,7 @@ struct FileState {
   std::int64_t changed_ns = 0;   ///< since 1970: by a write, or by a new name or owner
   std::int64_t modified_ns = 0;  ///< by a write alone
 
-  /// Of an open file.
+  /// State of an open file.
   static pop::Result<FileState> of(int file, const std::string& path);
 };
 

@@ -14,7 +14,7 @@
 namespace popdist::io {
 namespace {
 
-constexpr std::size_t kBufferBytes = 128 * 1024;  // of a few KiB, each would cost a system call
+constexpr std::size_t kBufferBytes = 128 * 1024;  // buffers of a few KiB would each cost a system call
 constexpr int kGzipWindowBits = 16 + 15;          // gzip only, windows of any size
 constexpr std::uint8_t kMagic[] = {0x1f, 0x8b};
 

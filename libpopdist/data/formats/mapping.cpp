@@ -18,7 +18,7 @@ namespace {
 using Place = Mapping::Place;
 
 std::atomic<Place*> places{nullptr};
-std::mutex places_mutex;  // of those who take and give back places; the handler takes none
+std::mutex places_mutex;  // for threads that take and give back places; the handler takes none
 struct sigaction handler_before {};
 const auto page_bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
 
@@ -31,7 +31,7 @@ Place* placeOf(std::uintptr_t address) {
   return nullptr;
 }
 
-/// Of an access to memory of others.
+/// Passes on an access to memory of others.
 void passOn(int signal, siginfo_t* info, void* context) {
   if ((handler_before.sa_flags & SA_SIGINFO) != 0) return handler_before.sa_sigaction(signal, info, context);
   if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN)

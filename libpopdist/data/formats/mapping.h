@@ -32,7 +32,7 @@ class Mapping {
   /// its size and time of writing say, at which a look is taken every 25 us.
   pop::Status checkUnchanged(const FileState& state) const;
 
-  /// Where the handler of SIGBUS finds it. Places are used again, and never freed.
+  /// The mapping's bounds for the handler of SIGBUS. Places are used again, and never freed.
   struct Place {
     std::atomic<std::uintptr_t> begin{0};  ///< 0: of no mapping
     std::atomic<std::uintptr_t> end{0};

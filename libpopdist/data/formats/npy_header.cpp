@@ -127,7 +127,7 @@ pop::Result<Type> typeFrom(std::string_view descr, const std::string& name) {
   }
 }
 
-/// What the dictionary says, before anything is believed.
+/// The dictionary's values, before anything is believed.
 struct Fields {
   std::string_view descr;
   bool is_fortran_order = false;
@@ -205,7 +205,7 @@ pop::Result<NpyHeader> parseNpyHeader(std::span<const std::byte> bytes, const st
   NpyHeader header{.shape = std::move(fields.shape), .bytes = begin + length};
   POP_ASSIGN_OR_RETURN(header.type, typeFrom(fields.descr, name));
   POP_RETURN_IF_ERROR(checkShape(header.shape, name));
-  // Where one dimension at most is longer than 1, both orders are the same.
+  // Both orders are the same if one dimension at most is longer than 1.
   const auto longer =
       std::count_if(header.shape.begin(), header.shape.end(), [](auto size) { return size > 1; });
   if (fields.is_fortran_order && longer > 1)

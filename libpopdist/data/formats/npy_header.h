@@ -14,11 +14,11 @@ namespace popdist::io {
 
 struct NpyHeader {
   Type type = Type::kFloat;
-  Shape shape;            ///< of the whole array: one dimension or more, none of them 0
-  std::size_t bytes = 0;  ///< of the head: elements begin here
+  Shape shape;            ///< the whole array's: one dimension or more, none of them 0
+  std::size_t bytes = 0;  ///< the head's: elements begin here
 };
 
-/// Of a file that begins with `bytes`, or is all of them. `name` is the file's, for messages.
+/// The header of a file that begins with `bytes`, or is all of them. `name` is the file's, for messages.
 /// kInvalidArgument: not of this format, or of an order or type that cannot be read, which it names;
 /// kDataLoss: the head is cut.
 pop::Result<NpyHeader> parseNpyHeader(std::span<const std::byte> bytes, const std::string& name);

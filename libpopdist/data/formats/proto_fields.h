@@ -14,8 +14,8 @@ struct ProtoField {
 
   std::uint32_t number = 0;
   Kind kind = Kind::kVarint;
-  std::uint64_t varint = 0;          ///< of kVarint
-  std::span<const std::byte> bytes;  ///< of the others
+  std::uint64_t varint = 0;          ///< for kVarint
+  std::span<const std::byte> bytes;  ///< for the others
 };
 
 /// Takes one field after the other off the start of a message.

@@ -34,7 +34,7 @@ pop::Status cannot(const std::string& verb, const std::string& path) {
   return pop::errnoStatus("cannot " + verb + ' ' + pop::inQuotes(path), errno);
 }
 
-/// Whether `path` still names the file: its writer may have renamed or removed it.
+/// True if `path` still names the file: its writer may have renamed or removed it.
 bool isNamed(const pop::sys::Fd& file, const std::string& path) {
   struct stat own {};
   struct stat named {};

@@ -33,10 +33,10 @@ namespace popdist::io {
 struct RecordsHeader {
   Spec spec;
   std::uint64_t elements = 0;
-  std::string origin = {};                      ///< in words; empty: nobody says
+  std::string origin = {};                      ///< in words; empty: unknown
   std::optional<std::uint32_t> checksums = {};  ///< the file's own number; nothing: it has no checksums
 
-  /// Of a record without and with its checksum.
+  /// Bytes of a record without and with its checksum.
   std::size_t recordBytes() const;
   std::size_t storedBytes() const { return recordBytes() + (checksums ? sizeof(std::uint32_t) : 0); }
 };
@@ -44,7 +44,7 @@ struct RecordsHeader {
 /// kInvalidArgument: a name has a line end or another control character.
 pop::Result<std::string> textOf(const RecordsHeader& header);
 
-/// Of a file that begins with `text`; nothing is believed. `name` is the file's, for messages.
+/// The header of a file that begins with `text`; nothing is believed. `name` is the file's, for messages.
 pop::Result<RecordsHeader> parseRecordsHeader(std::string_view text, const std::string& name);
 
 /// The checksums of the records of one file.
@@ -52,7 +52,7 @@ class RecordChecksums {
  public:
   explicit RecordChecksums(const RecordsHeader& header);
 
-  /// Of record `index`, whose tensors are at `row`.
+  /// Checksum of record `index`, whose tensors are at `row`.
   std::uint32_t of(std::uint64_t index, const std::byte* const* row) const;
   /// The same while it copies them there out of `record`, where they follow each other.
   std::uint32_t copy(std::uint64_t index, const std::byte* record, std::byte* const* row) const;
@@ -61,7 +61,7 @@ class RecordChecksums {
   std::uint32_t beginOf(std::uint64_t index) const;
 
   std::uint32_t before_ = 0;
-  std::vector<std::size_t> bytes_;  // of each tensor
+  std::vector<std::size_t> bytes_;  // one for each tensor
 };
 
 /// A whole file, mapped.
@@ -88,7 +88,7 @@ class RecordFile {
   FileBytes file_;
   RecordsHeader header_;
   const std::byte* records_ = nullptr;
-  std::vector<std::size_t> bytes_;  // of each tensor
+  std::vector<std::size_t> bytes_;  // one for each tensor
   std::size_t stored_bytes_ = 0;
   std::optional<RecordChecksums> checksums_;
 };

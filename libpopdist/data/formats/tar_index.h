@@ -16,7 +16,7 @@
 
 namespace popdist::io {
 
-/// Of several archives. Memory: 24 bytes a file, and some 60 an element, for its key.
+/// Index of several archives. Memory: 24 bytes a file, and some 60 an element, for its key.
 class TarIndex {
  public:
   /// Passes over directories and over files without a dot, or hidden, or in directories such as __meta__

@@ -17,7 +17,7 @@ namespace popdist::io {
 /// Memory: some 200 bytes for each member.
 class TarLinks {
  public:
-  /// Of an archive that lives as long.
+  /// Links of an archive that lives as long.
   static pop::Result<TarLinks> of(const FileBytes& archive);
 
   /// The content of the file that `member`, number `at` of the archive, leads to, over any links between;

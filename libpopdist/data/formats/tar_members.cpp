@@ -111,7 +111,7 @@ TarMember::Kind kindOf(char kind) {
     case 'D':
       return TarMember::Kind::kDirectory;
     default:
-      return TarMember::Kind::kFile;  // POSIX says so of kinds that nobody knows
+      return TarMember::Kind::kFile;  // POSIX says so of unknown kinds
   }
 }
 

@@ -17,8 +17,8 @@ struct TarMember {
 
   Kind kind = Kind::kFile;
   std::string name;
-  std::span<const std::byte> content;  // of a file
-  std::string target = {};             // of a link, as it is written
+  std::span<const std::byte> content;  // a file's
+  std::string target = {};             // a link's, as it is written
 };
 
 /// Goes from one member to the next: whatever an archive has under a name is told.
@@ -33,7 +33,7 @@ class TarMembers {
   pop::Result<std::optional<TarMember>> next();
 
  private:
-  /// What headers before the one of a file say about it.
+  /// Facts about a file from the headers before its own.
   struct Announced {
     std::string name;
     std::string target;
@@ -45,7 +45,7 @@ class TarMembers {
   pop::Status damaged(const std::string& why) const;
   pop::Status cut(const std::string& why) const;
   pop::Status checkEnd() const;
-  /// What the header of kind `kind` says about the next member, or about all.
+  /// Reads the header of kind `kind`, on the next member, or on all.
   pop::Status readAnnounced(char kind, std::span<const std::byte> content, Announced& announced) const;
   pop::Result<std::span<const std::byte>> takeContent(std::uint64_t bytes);
   pop::Status readPax(std::span<const std::byte> records, Announced& announced) const;

@@ -103,7 +103,7 @@ class Filler {
     return true;
   }
 
-  /// What there is no room for is only counted.
+  /// Bytes for which there is no room are only counted.
   void put(Bytes bytes) {
     if (bytes.size() > room_) {
       surplus_ += bytes.size();

@@ -42,7 +42,7 @@ class TfRecords {
   const File& fileOf(std::uint64_t index) const;
 
   std::vector<File> files_;
-  std::vector<std::uint64_t> starts_;  // of each record in its file
+  std::vector<std::uint64_t> starts_;  // each record's, in its file
 };
 
 }  // namespace popdist::io

@@ -35,7 +35,7 @@ std::string textOf(const Spec& tensors) {
 namespace tensor {
 namespace {
 
-/// Whether elements and bytes can be counted; dimensions of 0 make them 0.
+/// True if elements and bytes can be counted; dimensions of 0 make them 0.
 bool isCountable(const TensorSpec& tensor) {
   std::size_t room = std::numeric_limits<std::ptrdiff_t>::max() / sizeOf(tensor.type);
   if (std::find(tensor.shape.begin(), tensor.shape.end(), 0U) != tensor.shape.end()) return true;

@@ -9,8 +9,8 @@
 
 namespace popdist::tensor {
 
-/// Of one element, batch or result. More would be an error somewhere: rows of addresses are kept on the
-/// stack.
+/// Limit for one element, batch or result. More would be an error somewhere: rows of addresses are kept on
+/// the stack.
 inline constexpr std::size_t kMostTensors = 64;
 
 /// Every tensor has a name, the names differ, and its bytes can be counted. kInvalidArgument names the
