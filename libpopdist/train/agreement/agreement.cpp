@@ -26,8 +26,8 @@ using pop::contract::Frame;
 constexpr std::size_t kExcerptBytes = 160;
 constexpr std::size_t kBeforeDifferenceBytes = 60;
 
-/// What an instance says of itself, as a frame's fields: the function, what is wrong with its arguments, and
-/// the name, text and advice of each fact.
+/// An instance's own report, as a frame's fields: the function, what is wrong with its arguments, and the
+/// name, text and advice of each fact.
 using Said = std::vector<std::string>;
 constexpr std::size_t kFacts = 2;
 constexpr std::size_t kFieldsOfFact = 3;
@@ -68,7 +68,7 @@ pop::Result<std::vector<Said>> everybodys(Communicator& all, const Said& own,
   return said;
 }
 
-/// What a long text has around `at`.
+/// The part of a long text around `at`.
 std::string excerpt(const std::string& text, std::size_t at) {
   const std::size_t begin = text.size() <= kExcerptBytes ? 0 : at - std::min(at, kBeforeDifferenceBytes);
   const std::string part = text.substr(begin, kExcerptBytes);

@@ -19,7 +19,7 @@ pop::Result<std::vector<std::string>> exchange(Communicator& communicator, const
 
 /// A failure as JSON; "{}" for none.
 std::string jsonOf(const pop::Status& status);
-/// Of a member's text, which may have other members beside.
+/// The failure in a member's text, which may have other members beside.
 pop::Status statusFrom(const pop::JsonValue& json);
 
 /// The first failure of the members' outcomes, with the instance it is of; all members get the same one. The
@@ -27,7 +27,7 @@ pop::Status statusFrom(const pop::JsonValue& json);
 struct Agreed {
   pop::Status exchanged;
   pop::Status outcome;
-  std::vector<pop::JsonValue> values;  ///< what each member sent, if nothing failed
+  std::vector<pop::JsonValue> values;  ///< one from each member, if nothing failed
 };
 
 /// `own` is JSON of an object: jsonOf(Status) or anything without a member "error". `call` names what this

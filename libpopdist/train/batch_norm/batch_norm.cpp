@@ -18,7 +18,7 @@
 namespace popdist::train {
 namespace {
 
-/// Where each instance's replicas are. Collective; throws if options differ, or are wrong.
+/// Each instance's replicas. Collective; throws if options differ, or are wrong.
 std::vector<ReplicaRange> instancesOf(Context& context, const BatchNormOptions& options, bool has_strategy) {
   internal::prepareOwnCalls(context);
   requireSame(context, checkOptions(options, context.numTotalReplicas()),
@@ -172,7 +172,7 @@ class BatchNorm::Impl {
   ReplicaGroups groups_;
   ReplicaGroups everybody_;
   std::vector<Running> running_;
-  std::vector<double> sums_;  ///< of each local replica
+  std::vector<double> sums_;  ///< one for each local replica
 };
 
 BatchNorm::BatchNorm(Context& context, const BatchNormOptions& options) {

@@ -20,7 +20,7 @@ void forEachSample(std::size_t elements, std::span<const float> weights, Functio
   }
 }
 
-/// What belongs to padding becomes 0.
+/// Sets values that belong to padding to 0.
 void clearPadding(std::span<float> values, std::span<const float> weights) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const std::size_t each = values.size() / weights.size();

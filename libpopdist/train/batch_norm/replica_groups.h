@@ -37,14 +37,14 @@ class ReplicaGroups {
   void sum(std::span<double> values, std::string_view what);
 
  private:
-  /// Where the values of a replica are, in `gathered_`.
+  /// The place of a replica's values in `gathered_`.
   std::size_t placeOf(int replica) const;
 
   std::vector<ReplicaRange> members_;  ///< instances that share groups with this one, by index
   ReplicaRange own_;
   int span_;
   std::unique_ptr<Communicator> made_;
-  std::shared_ptr<void> told_;            ///< of failures
+  std::shared_ptr<void> told_;            ///< told of failures
   Communicator* communicator_ = nullptr;  ///< nullptr: this instance shares no group
   std::vector<double> gathered_;
 };

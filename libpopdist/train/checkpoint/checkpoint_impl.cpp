@@ -125,7 +125,7 @@ pop::Result<Checkpoint::Impl::Head> Checkpoint::Impl::headOf(std::size_t file) c
 pop::Result<std::vector<Checkpoint::Impl::Copy>> Checkpoint::Impl::copiesFor(
     std::span<const Piece> pieces) const {
   std::vector<Copy> copies;
-  std::map<std::size_t, Head> heads;  // of the files that are needed
+  std::map<std::size_t, Head> heads;  // one for each file that is needed
   for (const Piece& piece : pieces) {
     POP_ASSIGN_OR_RETURN(const Part wanted, partOf(piece));
     POP_RETURN_IF_ERROR(checkTensor(wanted));

@@ -42,7 +42,7 @@ class Checkpoint::Impl {
     std::size_t file;
     const Part* part;
   };
-  /// What a file's head says of each key.
+  /// A file's head: its entry for each key.
   using Head = std::map<std::string, StoredTensor, std::less<>>;
 
   Impl() = default;
@@ -56,9 +56,9 @@ class Checkpoint::Impl {
 
   Directory directory_;
   Manifest manifest_;
-  std::uint64_t digest_ = 0;                                       ///< of the manifest's text
+  std::uint64_t digest_ = 0;                                       ///< the digest of the manifest's text
   Spec tensors_;                                                   ///< by name
-  std::map<std::string, std::vector<Place>, std::less<>> places_;  ///< of each tensor, by file
+  std::map<std::string, std::vector<Place>, std::less<>> places_;  ///< each tensor's, by file
   std::vector<pop::sys::Fd> files_;
 };
 

@@ -45,7 +45,7 @@ class CheckpointWriter {
   Outcome write(const Order& order);
   /// Waits for the thread; then throws what has failed and was not thrown before.
   void awaitTurn(const char* function);
-  /// What each instance says. Throws what any of them has failed with, on all.
+  /// The results of all instances. Throws what any of them has failed with, on all.
   void requireOne(const pop::Result<std::optional<Checkpoint>>& opened, const char* function);
   std::vector<pop::JsonValue> agreed(const std::string& own, const char* function);
   pop::Status describe(const pop::Status& why, std::uint64_t step) const;
@@ -55,14 +55,14 @@ class CheckpointWriter {
   const CheckpointOptions options_;
   const Watch watch_;
   std::unique_ptr<Communicator> communicator_;
-  std::optional<Store> store_;  ///< of instance 0
+  std::optional<Store> store_;  ///< on instance 0
   Snapshot snapshot_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Order> order_;
   bool is_over_ = false;
-  pop::Status failure_;  ///< that nobody has heard of
+  pop::Status failure_;  ///< not thrown yet
   bool is_broken_ = false;
   std::thread thread_;
 };

@@ -33,8 +33,7 @@ struct FileToRead {
   std::uint64_t bytes = 0;
 };
 
-/// kDataLoss: there is none of that name, or it is no regular file. Does not wait for whoever might write
-/// to a pipe.
+/// kDataLoss: there is none of that name, or it is no regular file. Does not wait for the writer of a pipe.
 pop::Result<FileToRead> openToRead(const Directory& directory, const std::string& name);
 
 /// Writes `bytes` to the new file `name` and returns when they are on the disk: the CRC-32C of each
@@ -46,7 +45,7 @@ pop::Result<std::vector<std::uint32_t>> writePages(const Directory& directory, c
 /// A short file, of any bytes, on the disk when it returns.
 pop::Status writeText(const Directory& directory, const std::string& name, std::string_view text);
 
-/// What has been named in the directory keeps its name whatever happens.
+/// Names in the directory stay after this, whatever happens.
 pop::Status syncDirectory(const Directory& directory);
 
 }  // namespace popdist::train

@@ -21,7 +21,7 @@ constexpr const char* kPartialName = "evaluated.partial";
 
 pop::Status writeStep(const std::string& path, std::uint64_t step) {
   POP_ASSIGN_OR_RETURN(const Directory directory, openDirectory(path));
-  ::unlinkat(directory.fd.get(), kPartialName, 0);  // of a writer that has died
+  ::unlinkat(directory.fd.get(), kPartialName, 0);  // left by a writer that has died
   POP_RETURN_IF_ERROR(writeText(directory, kPartialName, std::to_string(step) + '\n'));
   if (::renameat(directory.fd.get(), kPartialName, directory.fd.get(), kName) != 0)
     return cannot("name", directory.pathOf(kName), errno);

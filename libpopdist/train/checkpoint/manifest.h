@@ -42,7 +42,7 @@ std::string textOf(const Manifest& manifest);
 /// kDataLoss: its own checksum is wrong, or something in it cannot be; kUnimplemented: of a later version.
 pop::Result<Manifest> parseManifest(std::string_view text);
 
-/// Of all files of a manifest; as wholeTensors().
+/// Tensors of all files of a manifest; as wholeTensors().
 pop::Result<Spec> tensorsOf(const Manifest& manifest);
 
 std::string jsonOf(const Position& position);

@@ -33,8 +33,9 @@ struct Part {
 /// reaches over the tensor's end.
 pop::Result<Part> partOf(const Piece& piece);
 
-/// Of all instances, or of all files: every tensor has one type and shape, and each of its elements is in one
-/// part. Returns the whole tensors, by name; kInvalidArgument names the tensor and the elements.
+/// Checks the parts of all instances, or of all files: every tensor has one type and shape, and each of its
+/// elements is in one part. Returns the whole tensors, by name; kInvalidArgument names the tensor and the
+/// elements.
 pop::Result<Spec> wholeTensors(std::vector<Part> parts);
 
 /// As JSON arrays of objects; the reader believes nothing.

@@ -31,7 +31,7 @@ std::vector<Piece> shareOf(std::span<const Piece> pieces, int index, int count) 
            std::min(total % static_cast<std::size_t>(count), static_cast<std::size_t>(member));
   };
   std::vector<Piece> share;
-  std::size_t begin = 0;  // of the piece, among all bytes
+  std::size_t begin = 0;  // the piece's, among all bytes
   for (const Piece& piece : pieces) {
     const std::size_t size = sizeOf(piece.type);
     const auto offsetOf = [&](std::size_t byte) {
@@ -40,7 +40,7 @@ std::vector<Piece> shareOf(std::span<const Piece> pieces, int index, int count) 
     const std::size_t from = offsetOf(cut(index));
     const std::size_t to = index + 1 == count ? piece.bytes.size() : offsetOf(cut(index + 1));
     begin += piece.bytes.size();
-    const bool is_empty_tensor = piece.bytes.empty() && index == 0;  // somebody must name it
+    const bool is_empty_tensor = piece.bytes.empty() && index == 0;  // one member must name it
     if (from == to && !is_empty_tensor) continue;
     share.push_back(piece);
     share.back().first += from / size;

@@ -22,7 +22,7 @@
 
 namespace popdist::train {
 
-/// What save() hands over.
+/// A save() for the thread.
 struct Order {
   pop::Status taken;  ///< why there is no snapshot
   Position at;

@@ -30,14 +30,14 @@ pop::Result<std::string> safetensorsHeader(const Spec& tensors);
 
 struct StoredTensor {
   TensorSpec spec;
-  std::uint64_t begin = 0;  ///< of its bytes, in the file
+  std::uint64_t begin = 0;  ///< first of its bytes, in the file
 };
 
 /// The length of the head, which says its own in the first 8 bytes. kDataLoss: `beginning` is shorter, the
 /// length is above kMostHeaderBytes, or reaches over the end of the file.
 pop::Result<std::size_t> safetensorsHeaderBytes(std::string_view beginning, std::uint64_t file_bytes);
 
-/// Of a file of `file_bytes` whose head is `header`: tensors in the order of their bytes, which fill the file
+/// Tensors of a file of `file_bytes` whose head is `header`, in the order of their bytes, which fill the file
 /// from its head to its end. kDataLoss says which rule is broken.
 pop::Result<std::vector<StoredTensor>> parseSafetensors(std::string_view header, std::uint64_t file_bytes);
 

@@ -56,7 +56,7 @@ pop::Status Snapshot::reserve(std::size_t bytes) {
                                                           pop::errnoStatus("mmap", errno).message());
   }
   memory_ = Memory(static_cast<std::byte*>(memory), Unmap{wanted});
-  ::madvise(memory, wanted, MADV_HUGEPAGE);  // where there are none, small ones
+  ::madvise(memory, wanted, MADV_HUGEPAGE);  // small ones if there are none
   for (std::size_t at = 0; at < wanted; at += kFilePageBytes) memory_.get()[at] = std::byte{0};
   return {};
 }

@@ -24,8 +24,8 @@ class Snapshot {
   /// prepare(), if the pieces are not those of the time before, and a copy of them.
   pop::Status take(std::span<const Piece> pieces);
 
-  /// Of the last take(): the parts that are in the file, and its bytes. Behind these lies memory up to a
-  /// whole page.
+  /// Results of the last take(): the parts that are in the file, and its bytes. Behind these lies memory up
+  /// to a whole page.
   const std::vector<Part>& parts() const { return parts_; }
   std::span<const std::byte> file() const { return {memory_.get(), file_bytes_}; }
 

@@ -173,7 +173,7 @@ pop::Status Store::begin(std::uint64_t step) {
   return {};
 }
 
-/// What has a step's name and is no checkpoint: one that has lost its manifest, or something else.
+/// Moves an entry with a step's name that is no checkpoint: it has lost its manifest, or is something else.
 pop::Status Store::moveAside(const std::string& name) const {
   if (::faccessat(directory_.fd.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0) return {};
   const std::string aside = name + std::string(kIncomplete);

@@ -27,7 +27,7 @@ using Watch = std::function<void(const char* next)>;
 std::string stepName(std::uint64_t step);
 std::string partialName(std::uint64_t step);
 
-/// Of the complete ones, ascending; none where there is no such directory.
+/// Steps of the complete ones, ascending; none where there is no such directory.
 pop::Result<std::vector<std::uint64_t>> completeSteps(const std::string& directory);
 
 /// The only one that makes, names and deletes checkpoints in a directory; the files in them are written by

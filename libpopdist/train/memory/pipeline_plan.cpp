@@ -15,7 +15,7 @@
 namespace popdist::train {
 namespace {
 
-constexpr std::size_t kTitleWidth = 30;  // of the first column of MemoryPlan::text
+constexpr std::size_t kTitleWidth = 30;  // width of the first column of MemoryPlan::text
 
 SimulatedTime timeOf(std::uint64_t bytes, std::uint64_t bytes_per_s) {
   const double seconds = static_cast<double>(bytes) / static_cast<double>(bytes_per_s);
@@ -25,7 +25,7 @@ SimulatedTime timeOf(std::uint64_t bytes, std::uint64_t bytes_per_s) {
 /// A stage's parameters, those that it shares with another one included.
 struct Weights {
   std::uint64_t whole = 0;
-  std::uint64_t part = 0;  ///< of a replica
+  std::uint64_t part = 0;  ///< a replica's
 };
 
 class PipelinePlanner {

@@ -12,9 +12,9 @@
 namespace popdist::train {
 
 struct Placement {
-  bool activations = false;   ///< of micro-batches that wait: in Streaming Memory
+  bool activations = false;   ///< those of micro-batches that wait: in Streaming Memory
   bool accumulators = false;  ///< likewise
-  bool sharding = false;      ///< of weights, over the replicas
+  bool sharding = false;      ///< weights are cut over the replicas
   bool weights = false;       ///< their parts: in Streaming Memory
   std::vector<std::string> decisions;
 };

@@ -9,7 +9,7 @@
 namespace popdist::train {
 namespace {
 
-constexpr std::uint64_t kLeastPartBytes = 128;  // of a tensor that is offloaded
+constexpr std::uint64_t kLeastPartBytes = 128;  // least part of a tensor that is offloaded
 constexpr std::uint64_t kMostBytes = std::numeric_limits<std::uint64_t>::max();
 
 constexpr std::uint64_t kLeastBytesPerS = 1'000'000;

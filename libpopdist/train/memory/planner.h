@@ -11,14 +11,14 @@
 
 namespace popdist::train {
 
-/// Of bytes: 2^64 - 1 where there are more, which fit nowhere.
+/// Sum and product of bytes: 2^64 - 1 where there are more, which fit nowhere.
 std::uint64_t sumOfBytes(std::uint64_t a, std::uint64_t b);
 std::uint64_t productOfBytes(std::uint64_t a, std::uint64_t b);
 
-/// Of a time that a Pod's clock still takes, as long as nothing really lasts.
+/// The longest time that a Pod's clock still takes, as long as nothing really lasts.
 inline constexpr double kMostSeconds = 1e6;
 
-/// What planMemory refuses of options.
+/// Refuses options, with planMemory's errors.
 pop::Status checkOptions(const MemoryPlanOptions& options);
 
 struct Decision {
@@ -26,10 +26,10 @@ struct Decision {
   std::string why;
 };
 
-/// Whether tensors that only updates use are offloaded.
+/// Decides if tensors that only updates use are offloaded.
 Decision decideOnUpdateVariables(const MemoryPlanOptions& options);
 
-/// Of one IPU. `options` outlive it; `offload` is whether tensors that only updates use are.
+/// Plans one IPU. `options` outlive it; `offload`: tensors that only updates use are offloaded.
 class MemoryPlanner {
  public:
   MemoryPlanner(const MemoryPlanOptions& options, bool offload) : options_(options), offload_(offload) {}

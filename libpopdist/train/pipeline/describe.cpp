@@ -44,7 +44,7 @@ std::string tenthsOfPercent(double part) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
 }
 
-/// How recomputation goes, if some stage has several segments.
+/// The order of recomputation in words, if some stage has several segments.
 std::string segmentText(const Model& model, const Schedule& schedule) {
   if (!schedule.options().recompute || model.parts.size() == model.stages.size()) return "";
   return std::string("recomputes ") +

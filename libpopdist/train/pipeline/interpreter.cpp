@@ -33,7 +33,7 @@ Interpreter::Interpreter(const Model& model, const Schedule& schedule, const Mem
   for (int part = 0; part < static_cast<int>(ios_.size()); ++part) connect(part);
 }
 
-// What stays the same in all calls.
+// Sets the tensors that stay the same in all calls.
 void Interpreter::connect(int at) {
   const auto i = static_cast<std::size_t>(at);
   const StagePart& part = model_.parts[i];
@@ -68,7 +68,7 @@ bool Interpreter::act(const Action& action) {
       backward(action);
       break;
     case ActionKind::kUpdate:
-      update();  // of all IPUs: the caller's
+      update();  // updates all IPUs: the caller's
       return false;
   }
   return true;
@@ -183,7 +183,8 @@ void Interpreter::addSideBySide(int first, int micro_batch) const {
   }
 }
 
-// Of parameters that several stages share: the first user's lie in the caller's gradients already.
+// Adds gradients of parameters that several stages share: the first user's lie in the caller's gradients
+// already.
 void Interpreter::addPartials() const {
   for (std::size_t stage = 0; stage < grad_par_.size(); ++stage) {
     const std::vector<std::byte*>& partials = memory_.gradPar(static_cast<int>(stage));

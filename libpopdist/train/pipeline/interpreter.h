@@ -48,7 +48,7 @@ class Interpreter {
   int placeOf(int stage, int micro_batch) const {
     return micro_batch % slots_[static_cast<std::size_t>(stage)];
   }
-  /// Of gradients: those of micro-batches that a stage takes in a row do not overwrite each other.
+  /// A gradient's place: those of micro-batches that a stage takes in a row do not overwrite each other.
   std::size_t gradientPlaceOf(int micro_batch) const {
     return static_cast<std::size_t>(micro_batch % model_.options.batch_serialization_iterations);
   }
@@ -60,13 +60,12 @@ class Interpreter {
   const Schedule& places_;
   const Memory& memory_;
   const Call* call_ = nullptr;
-  std::vector<int> slots_;                       // of each stage
-  std::vector<std::vector<std::int32_t>> held_;  // the micro-batch in each place of each stage
-  std::vector<Io> ios_;                          // of each part
-  std::vector<std::size_t> grad_out_begin_;      // of each part: where its outputs begin among the inputs of
-                                                 // the next
-  std::vector<std::byte*> values_;               // by parameter
-  std::vector<std::vector<std::byte*>> grad_par_;  // of each stage, by place in Stage::parameters
+  std::vector<int> slots_;                         // by stage
+  std::vector<std::vector<std::int32_t>> held_;    // the micro-batch in each place of each stage
+  std::vector<Io> ios_;                            // by part
+  std::vector<std::size_t> grad_out_begin_;        // by part: its outputs' begin among the next one's inputs
+  std::vector<std::byte*> values_;                 // by parameter
+  std::vector<std::vector<std::byte*>> grad_par_;  // by stage and place in Stage::parameters
   int last_micro_batch_ = 0;
 };
 

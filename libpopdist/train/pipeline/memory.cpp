@@ -153,7 +153,7 @@ class Planner {
     layout_.offsets.grad_par.push_back(std::move(partials));
   }
 
-  // What they read, as it lies with those that make it.
+  // Adds the stages' inputs, as they lie with those that make them.
   void addInputs() {
     for (int stage = 0; stage < schedule_.stages(); ++stage) {
       std::size_t& inputs = layout_.stages[static_cast<std::size_t>(stage)].inputs;

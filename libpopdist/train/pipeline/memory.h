@@ -12,8 +12,8 @@
 
 namespace popdist::train {
 
-/// Of a part (a segment of a stage): rows of T, one for each tensor. Layout has them of offsets, Memory of
-/// addresses.
+/// Tables of a part (a segment of a stage): rows of T, one for each tensor. Layout has them of offsets,
+/// Memory of addresses.
 template <typename T>
 struct PartTables {
   std::vector<std::vector<T>> out;      ///< by place: see Schedule::slots
@@ -24,8 +24,8 @@ struct PartTables {
 template <typename T>
 struct Tables {
   std::vector<PartTables<T>> parts;
-  std::vector<std::vector<T>> grad_par;  ///< of each stage, by place in Stage::parameters; none: the caller's
-  std::vector<std::vector<T>> inputs;    ///< of the infeed, by place of the first level
+  std::vector<std::vector<T>> grad_par;  ///< by stage and place in Stage::parameters; none: the caller's
+  std::vector<std::vector<T>> inputs;    ///< the infeed's, by place of the first level
   std::vector<T> arguments;
 };
 
@@ -33,8 +33,8 @@ struct Layout {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   Tables<std::size_t> offsets;
-  std::size_t bytes = 0;         ///< of all
-  std::size_t stored_bytes = 0;  ///< of inputs, outputs and saved tensors
+  std::size_t bytes = 0;         ///< sum of all
+  std::size_t stored_bytes = 0;  ///< sum of inputs, outputs and saved tensors
   std::vector<StageMemory> stages;
   bool overflows = false;  ///< more than can be addressed
 };
@@ -53,7 +53,7 @@ class Memory {
   const std::vector<std::byte*>& gradPar(int stage) const {
     return tables_.grad_par[static_cast<std::size_t>(stage)];
   }
-  /// What the stages of a level read, for the micro-batch in `place` of the level before (of the first, if it
+  /// Inputs of the stages of a level, for the micro-batch in `place` of the level before (of the first, if it
   /// is that).
   std::byte* const* inputs(int level, int place) const {
     return level_inputs_[static_cast<std::size_t>(level)][static_cast<std::size_t>(place)].data();

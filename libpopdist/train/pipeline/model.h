@@ -16,7 +16,7 @@ struct StagePart {
   Segment segment;
   Spec inputs;
   Spec saved;
-  bool is_first = true;  ///< of its stage
+  bool is_first = true;  ///< the first part of its stage
   bool is_last = true;
 };
 
@@ -26,8 +26,8 @@ struct Model {
   std::vector<StagePart> parts;      ///< stage by stage
   std::vector<int> part_begin;       ///< the first part of each stage, and one more
   std::vector<int> level_begin;      ///< the first stage of each level, and one more
-  std::vector<Spec> level_inputs;    ///< of each level
-  Spec outputs;                      ///< of the last level
+  std::vector<Spec> level_inputs;    ///< one for each level
+  Spec outputs;                      ///< the last level's
   Spec sent;                         ///< those for the outfeed
   std::vector<std::size_t> sent_at;  ///< their positions in outputs
   bool training = false;
@@ -40,7 +40,7 @@ struct Model {
 /// Errors name the stage, the tensor or the option, the rule and a way out.
 pop::Result<Model> makeModel(PipelineOptions options);
 
-/// What the model's schedule is made from.
+/// Options for the model's schedule.
 ScheduleOptions scheduleOptions(const Model& model);
 
 /// Stages that share a parameter are on one IPU, and not side by side.

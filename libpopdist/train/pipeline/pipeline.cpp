@@ -129,11 +129,11 @@ class Pipeline::Impl {
 
   const Model model_;
   const Schedule schedule_;
-  Schedule last_schedule_;  // of another count, or of evaluation
+  Schedule last_schedule_;  // another count's, or evaluation's
   const Layout layout_;
   const Memory memory_;
   detail::Interpreter interpreter_;
-  std::optional<detail::Call> call_;       // of the run that is under way
+  std::optional<detail::Call> call_;       // the run's that is under way
   std::optional<io::Outfeed::Loop> loop_;  // likewise
 };
 

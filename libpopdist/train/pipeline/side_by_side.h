@@ -10,7 +10,7 @@
 
 namespace popdist::train::detail {
 
-/// What one replica gives to Pipeline::run. All pipelines have the same options.
+/// One replica's arguments of Pipeline::run. All pipelines have the same options.
 struct OfReplica {
   Pipeline& pipeline;
   ConstTensorRefs values;

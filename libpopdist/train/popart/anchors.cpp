@@ -31,7 +31,7 @@ pop::Status checkPeriod(Id id, int period) {
   return {};
 }
 
-/// How many values of a replica come back, by dimensions.
+/// The number of a replica's values that come back, by dimensions.
 Shape valuesOf(const AnchorReturnType& type, const Counts& counts) {
   const auto batches = static_cast<std::size_t>(counts.batches);
   const auto accumulation = static_cast<std::size_t>(counts.accumulation);
@@ -129,7 +129,7 @@ Tensors Anchors::result() {
     shape.erase(std::remove(shape.begin(), shape.end(), 1U), shape.end());
     const Shape& own = anchor.spec.front().shape;
     shape.insert(shape.end(), own.begin(), own.end());
-    // Of synthetic data nothing comes back.
+    // Synthetic data: nothing comes back.
     const bool is_there = sent.at(0).spec().elements() == elementsOf(shape);
     results.push_back(reshaped(sent.at(0), is_there ? std::move(shape) : sent.at(0).spec().shape));
   }

@@ -10,7 +10,7 @@
 
 namespace popdist::popart {
 
-/// How many batches, micro-batches of a batch, and replicas of this instance a run has.
+/// A run's numbers of batches, of micro-batches of a batch, and of replicas of this instance.
 struct Counts {
   int batches = 1;
   int accumulation = 1;
@@ -20,7 +20,7 @@ struct Counts {
 /// kInvalidArgument: numbers that do not fit. kNotFound: an anchor that is none of `values`.
 pop::Status check(const DataFlow& data_flow, const Spec& values);
 
-/// Of one run.
+/// One run's anchors.
 class Anchors {
  public:
   Anchors(const DataFlow& data_flow, const Spec& values, const Counts& counts);
@@ -33,7 +33,7 @@ class Anchors {
   struct Anchor {
     AnchorReturnType type;
     std::size_t position;  ///< among the values
-    Spec spec;             ///< of the one tensor
+    Spec spec;             ///< the one tensor's
     io::Outfeed outfeed;
   };
   bool wants(const AnchorReturnType& type, int batch, int index) const;

@@ -42,13 +42,13 @@ class Session::Impl {
   const SessionOptions options_;
   const Mode mode_;
   const Counts counts_;
-  std::vector<Tensors> values_;         ///< of each local replica
+  std::vector<Tensors> values_;         ///< one for each local replica
   std::optional<Tensors> own_weights_;  ///< none: the trainer has them
   std::optional<train::IpuHorovodStrategy> strategy_;
   std::optional<train::Trainer> trainer_;
   bool has_roots_weights_ = false;
-  std::optional<Anchors> anchors_;  ///< of the run
-  std::uint64_t first_update_ = 0;  ///< of the run
+  std::optional<Anchors> anchors_;  ///< the run's
+  std::uint64_t first_update_ = 0;  ///< the run's
 };
 
 }  // namespace popdist::popart

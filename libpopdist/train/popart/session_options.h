@@ -12,7 +12,7 @@ namespace popdist::popart {
 /// `replicas`: of this instance. kInvalidArgument naming both options and the way out.
 pop::Status check(const SessionOptions& options, int replicas);
 
-/// What instances compare.
+/// The text that instances compare.
 std::string textOf(const SessionOptions& options);
 
 }  // namespace popdist::popart

@@ -18,7 +18,7 @@ int stagesOf(const ScheduleOptions& options);
 /// Timesteps from a micro-batch's entry to the next one's.
 int periodOf(const ScheduleOptions& options);
 
-/// Of which a count is a multiple (CountRule::kTensorFlow).
+/// A count is a multiple of this (CountRule::kTensorFlow).
 int overlapOf(const ScheduleOptions& options);
 
 /// Levels, kind, modes: all but mapping and count.

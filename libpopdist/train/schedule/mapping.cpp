@@ -76,7 +76,7 @@ class Search {
     return hops;
   }
 
-  std::vector<std::pair<int, int>> previous_level_;  // of each stage: the stages [first, second)
+  std::vector<std::pair<int, int>> previous_level_;  // by stage: the stages [first, second)
   std::vector<bool> taken_;
   std::vector<int> placed_;
   std::vector<int> best_;

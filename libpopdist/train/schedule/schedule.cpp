@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kMostActions = std::int64_t{1} << 24;
 
-/// Of one micro-batch, at most: a forward of each stage, and each segment again and backwards.
+/// Actions of one micro-batch, at most: a forward of each stage, and each segment again and backwards.
 std::int64_t actionsOfMicroBatch(const ScheduleOptions& options) {
   std::int64_t segments = stagesOf(options);
   for (const int each : options.segments) segments += each - 1;
@@ -78,8 +78,8 @@ void Schedule::placeStages() {
   const int entries = microBatches() / options_.batch_serialization_iterations;
   timesteps_ = period_ * (entries - 1) + per_micro_batch;
   for (int stage = 0; stage < stages(); ++stage) {
-    // What is the IPU's next action after the forward needs no recomputation: the activations are still
-    // there.
+    // A backward that is the IPU's next action after the forward needs no recomputation: the activations are
+    // still there.
     const auto on_same_ipu = [&](int other) { return other != stage && ipuOf(other) == ipuOf(stage); };
     bool alone = true;
     for (int other = 0; other < stages(); ++other) {
@@ -122,7 +122,7 @@ void Schedule::addBackward(int stage, int micro_batch, int timestep) {
     return;
   }
   for (int segment = segments - 1; segment >= 0; --segment) {
-    // Of a stage that need not recompute the last segment's activations are still there, and no others.
+    // A stage that need not recompute has the last segment's activations still there, and no others.
     if (recomputes(stage) || segment + 1 < segments)
       add(ActionKind::kRecompute, stage, micro_batch, timestep, segment);
     add(ActionKind::kBackward, stage, micro_batch, timestep, segment);

@@ -100,7 +100,7 @@ class Run {
 
   bool overlaps() const { return schedule_.options().overlap_io; }
 
-  // Of each timestep: what it takes from the host, and what it makes for it.
+  // Sets the transfers of each timestep: what it takes from the host, and what it makes for it.
   void setTransfers() {
     const auto timesteps = static_cast<std::size_t>(schedule_.order().back().timestep) + 1;
     loads_.assign(timesteps, SimulatedTime(0));
@@ -120,14 +120,14 @@ class Run {
     result_.io += time;
   }
 
-  // What I/O tiles do while timestep `at` computes.
+  // Time of the I/O tiles' transfers while timestep `at` computes.
   SimulatedTime transfersBeside(std::size_t at) const {
     const SimulatedTime next = at + 1 < loads_.size() ? loads_[at + 1] : SimulatedTime(0);
     const SimulatedTime last = at > 0 ? stores_[at - 1] : SimulatedTime(0);
     return next + last;
   }
 
-  // Whether a stage of the next level (or of that before) is on another IPU.
+  // For each stage: a stage of the next level (or of that before) is on another IPU.
   std::vector<bool> leavingTo(int direction) const {
     std::vector<bool> leaves(static_cast<std::size_t>(schedule_.stages()));
     for (int from = 0; from < schedule_.stages(); ++from) {
@@ -206,9 +206,9 @@ class Run {
 
   const Schedule& schedule_;
   const SimulationOptions& options_;
-  std::vector<SimulatedTime> computed_, copied_;        // of each IPU in the current timestep
-  std::vector<SimulatedTime> loads_, stores_;           // of each timestep
-  std::vector<bool> leaves_forward_, leaves_backward_;  // of each stage
+  std::vector<SimulatedTime> computed_, copied_;        // each IPU's in the current timestep
+  std::vector<SimulatedTime> loads_, stores_;           // each timestep's
+  std::vector<bool> leaves_forward_, leaves_backward_;  // each stage's
   SimulatedTime now_{0};
   Simulation result_;
 };

@@ -16,7 +16,7 @@ using pop::svg_text::Point;
 using pop::svg_text::Tenths;
 
 constexpr Tenths kLeft = 620, kRight = 200, kRow = 340, kGap = 100, kLetter = 68;
-constexpr Tenths kMostUnit = 300;  // of the shortest action: short schedules are not blown up
+constexpr Tenths kMostUnit = 300;  // for the shortest action: short schedules are not blown up
 
 constexpr const char* kStyle =
     "<style>text{font-family:Helvetica,Arial,sans-serif;font-size:12px;fill:#263238}"

@@ -13,7 +13,7 @@ namespace popdist::train {
 
 class DeviceClock {
  public:
-  /// Of the instance's replicas on the system of the context, or the smallest one.
+  /// A clock of the instance's replicas on the system of the context, or the smallest one.
   explicit DeviceClock(const Context& context);
 
   const DeviceTimes& times() const { return times_; }

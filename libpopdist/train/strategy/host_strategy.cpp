@@ -81,7 +81,7 @@ class HostReduction final : public GradientReduction {
 
   Spec spec_;
   std::function<void()> reduced_;        // all of an update
-  std::vector<std::byte* const*> data_;  // of each replica
+  std::vector<std::byte* const*> data_;  // each replica's
   std::vector<std::atomic<int>> missing_;
   FusedAllReduce instances_;
 };

@@ -10,7 +10,7 @@
 namespace popdist::train {
 namespace {
 
-/// Of a run: the elements that lie in `part`, a part of all bytes from `begin` on.
+/// The elements of a run that lie in `part`, a part of all bytes from `begin` on.
 Pod::Part partOf(const FlatTensors::Run& run, const std::byte* begin, const StateSharing::Part& part) {
   const auto first = static_cast<std::size_t>(run.data - begin);
   const std::size_t element = sizeOf(run.type);
@@ -52,10 +52,10 @@ class PodReduction final : public GradientReduction {
 
  private:
   struct Run {
-    std::vector<void*> data;  // of each replica
+    std::vector<void*> data;  // each replica's
     std::size_t elements = 0;
     Type type = Type::kFloat;
-    std::vector<Pod::Part> parts;  // of each instance
+    std::vector<Pod::Part> parts;  // each instance's
   };
   Pod& pod_;
   int replicas_per_group_;

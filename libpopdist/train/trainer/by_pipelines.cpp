@@ -69,8 +69,8 @@ class ByPipelines final : public MicroBatches {
   std::vector<FlatTensors>& values_;
   std::vector<FlatTensors>& sums_;
   std::vector<Pipeline> pipelines_;
-  std::vector<detail::OfReplica> replicas_;  // of the call that is under way
-  SimulatedTime time_{0};                    // of a run
+  std::vector<detail::OfReplica> replicas_;  // those of the call that is under way
+  SimulatedTime time_{0};                    // a run's
   const UpdateFunction nothing_ = [](std::uint64_t, ConstTensorRefs) {};
 };
 

@@ -17,15 +17,17 @@ pop::Status checkArguments(const Parameters& parameters, const TrainerOptions& o
 /// kInvalidArgument: the infeed has other replicas than this instance.
 pop::Status checkReplicas(const Strategy& strategy, const io::Infeed& infeed);
 
-/// Of this training, whose device takes whatever it keeps. Throws as planMemory.
+/// Memory plan of this training, whose device takes whatever it keeps. Throws as planMemory.
 MemoryPlan planOf(const Strategy& strategy, const Parameters& parameters, const Optimizer& optimizer,
                   const TrainerOptions& options, int micro_batches);
 
-/// What the updates' bits depend on, and a checkpoint does not keep otherwise. Of accumulators: `sums`.
+/// Facts on which the updates' bits depend, and which a checkpoint does not keep otherwise. `sums`: the
+/// accumulators.
 Facts rulesOf(const Parameters& parameters, const Optimizer& optimizer, const Spec& sums,
               const TrainerOptions& options);
 
-/// What else all instances have alike. `count`: micro-batches of an update; `times`: of a pipeline that has.
+/// Further facts that all instances have alike. `count`: micro-batches of an update; `times`: those of a
+/// pipeline that has them.
 Facts argumentsOf(const Strategy& strategy, const Parameters& parameters, const TrainerOptions& options,
                   int count, const std::optional<SimulationOptions>& times);
 

@@ -18,7 +18,7 @@ Type typeFor(const TensorSpec& parameter, const GradientAccumulation& accumulati
   return parameter.type;
 }
 
-/// What the sum so far and a gradient are multiplied by.
+/// Factors of the sum so far and of a gradient.
 struct Factors {
   float sum = 1;
   float gradient = 1;

@@ -9,7 +9,7 @@
 
 namespace popdist::train {
 
-/// Of the accumulators. kInvalidArgument names a type that is none for gradients.
+/// Spec of the accumulators. kInvalidArgument names a type that is none for gradients.
 pop::Result<Spec> accumulatorsOf(const Spec& parameters, const GradientAccumulation& accumulation);
 
 class GradientSums {
@@ -20,7 +20,7 @@ class GradientSums {
   /// Gradients are final when the last micro-batch has added them.
   bool direct() const { return !gradients_; }
 
-  /// Where micro-batch `index` adds its gradients.
+  /// The tensors to which micro-batch `index` adds its gradients.
   TensorRefs begin(int index);
   /// It has added them.
   void end(int index);
@@ -28,8 +28,7 @@ class GradientSums {
  private:
   GradientAccumulation accumulation_;
   FlatTensors* sums_;
-  std::optional<FlatTensors>
-      gradients_;  // of one micro-batch; none where they are added to the sums directly
+  std::optional<FlatTensors> gradients_;  // one micro-batch's; none if they are added to the sums directly
 };
 
 }  // namespace popdist::train

@@ -19,7 +19,7 @@ struct Call {
   io::Infeed& infeed;
   Progress& progress;
   Stopwatch& watch;
-  std::uint64_t update = 0;  ///< of the training's life
+  std::uint64_t update = 0;  ///< number in the training's life
   float loss_scale = 1;
 };
 

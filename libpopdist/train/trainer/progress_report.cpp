@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::chrono::milliseconds kOfATerminal{100};
 
-/// What a line says.
+/// The numbers of a line.
 struct Standing {
   std::uint64_t update = 0;
-  std::uint64_t updates = 0;  ///< 0: nobody knows
+  std::uint64_t updates = 0;  ///< 0: unknown
   double seconds = 0;
   double samples_per_second = 0;
   std::optional<double> seconds_left{};
@@ -155,7 +155,7 @@ class ProgressReport::Impl {
   std::uint64_t micro_batches_ = 0;
   std::vector<std::string> names_;
   std::vector<double> sums_;
-  std::size_t width_ = 0;  // of the terminal's line
+  std::size_t width_ = 0;  // the terminal line's
 };
 
 ProgressReport::ProgressReport(Context& context, ProgressReportOptions options) {

@@ -34,7 +34,8 @@ Fact SameRates::fact(std::uint64_t updates_done) const {
 }
 
 double SameRates::digest(std::uint64_t updates_done) const {
-  const std::uint64_t last = std::max<std::uint64_t>(updates_done, 1) - 1;  // nobody asks for later ones yet
+  const std::uint64_t last =
+      std::max<std::uint64_t>(updates_done, 1) - 1;  // the rates of later ones may not be asked for yet
   return static_cast<double>(pop::contract::tagDigest(text(last)) % kDigests);
 }
 

@@ -17,7 +17,7 @@ class SameRates {
  public:
   explicit SameRates(const Optimizer& optimizer);
 
-  /// What they are for the next update.
+  /// The rates of the next update.
   Fact fact(std::uint64_t updates_done) const;
 
   /// Two numbers more, which tell what the transforms have taken for the last update.

@@ -11,15 +11,15 @@
 
 namespace popdist::train {
 
-/// What a training depends on, to the bit.
+/// Facts on which a training's bits depend.
 struct Setting {
   int replicas = 1;
   int accumulation = 1;       ///< micro-batches of an update
-  std::uint64_t samples = 1;  ///< of a micro-batch
+  std::uint64_t samples = 1;  ///< samples of a micro-batch
   Facts rules{};              ///< which older checkpoints do not have
 };
 
-/// Of the first tensor's outermost dimension.
+/// The first tensor's outermost dimension.
 std::uint64_t samplesOf(const Spec& micro_batch);
 
 struct SavedState {

@@ -112,7 +112,7 @@ SimulatedTime ScalingLog::collectiveTime() const {
 
 void ScalingLog::write() {
   const std::string line = pop::scaling::lineOf(row_);
-  // Not blocking: a pipe that nobody reads is an error.
+  // Not blocking: a pipe without a reader is an error.
   const pop::sys::Fd file(
       ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644));
   if (!file.valid()) return complain(path_, std::strerror(errno));

@@ -6,7 +6,7 @@
 
 namespace popdist::train {
 
-/// What the gradients' sum over all replicas is divided by, before the loss scale.
+/// The divisor of the gradients' sum over all replicas, before the loss scale.
 double divisorOf(GradientScale scale, const Strategy& strategy);
 
 /// Trainer::samplesPerUpdate of an update of `count` micro-batches.

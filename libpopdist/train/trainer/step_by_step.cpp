@@ -72,7 +72,7 @@ class StepByStep final : public MicroBatches {
     return true;
   }
 
-  /// Nobody reads them. Of the parameters' types, as a step is written for.
+  /// Gradients that are not read. They have the parameters' types, for which a step is written.
   TensorRefs gradientsOfEvaluation() {
     FlatTensors& sums = sums_[static_cast<std::size_t>(local_)];
     if (sums.spec() == parameters_) return sums.refs();
@@ -125,9 +125,9 @@ class StepByStep final : public MicroBatches {
   std::vector<FlatTensors>& values_;
   std::vector<FlatTensors>& sums_;
   std::vector<GradientSums> accumulators_;
-  std::optional<FlatTensors> unread_;       // where the sums have other types than the parameters
+  std::optional<FlatTensors> unread_;       // if the sums have other types than the parameters
   int local_ = 0;                           // the replica whose micro-batch runs
-  std::vector<std::vector<bool>> missing_;  // of each replica: parameters whose gradients are not final
+  std::vector<std::vector<bool>> missing_;  // by replica: parameters whose gradients are not final
   GradientReduction* reduction_ = nullptr;
   const std::function<void(std::size_t)> ready_ = [this](std::size_t parameter) { ready(parameter); };
   const std::function<void(std::size_t)> nothing_ = [](std::size_t) {};

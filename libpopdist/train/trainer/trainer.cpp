@@ -12,7 +12,7 @@
 namespace popdist::train {
 namespace {
 
-/// Of the gradients' sums, if the arguments are right.
+/// Spec of the gradients' sums, if the arguments are right.
 pop::Result<Spec> checkedSums(const Parameters& parameters, const Step& step, const TrainerOptions& options) {
   POP_RETURN_IF_ERROR(checkArguments(parameters, options));
   if (!step) return pop::invalidArgument("there is no step");

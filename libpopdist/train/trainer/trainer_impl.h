@@ -74,11 +74,11 @@ class Trainer::Impl {
   ScalingLog log_;  // before all that may not fit into memory
   Strategy& strategy_;
   Parameters parameters_;
-  std::vector<FlatTensors> values_;       // of each local replica
+  std::vector<FlatTensors> values_;       // one for each local replica
   std::vector<FlatTensors> host_values_;  // one, where the strategy has variables on the host
   std::vector<FlatTensors> sums_;
   LossScaler scaler_;
-  double factor_ = 1;  // of the gradients' sums
+  double factor_ = 1;  // the gradients' sums'
   bool updates_by_gradient_ = false;
   bool flushes_denormals_ = false;
   SameRates rates_;

@@ -203,7 +203,7 @@ std::vector<Piece> BlockPasses::state() {
         const TensorSpec& parameter = parameters_[blocks_[block].parameter];
         const std::span<std::byte> bytes = std::as_writable_bytes(stateOf(array, block));
         if (block > own_.begin && blocks_[block].first > 0) {
-          Piece& before = pieces.back();  // what follows in the tensor follows in memory
+          Piece& before = pieces.back();  // bytes that follow in the tensor follow in memory
           before.bytes = {before.bytes.data(), before.bytes.size() + bytes.size()};
           continue;
         }

@@ -33,14 +33,14 @@ class BlockPasses {
   BlockRange blocksOfParameter(std::size_t parameter) const {
     return {first_block_[parameter], first_block_[parameter + 1]};
   }
-  /// What pass `pass` needs of `squares`, which the one before has left for the own blocks. The first needs
-  /// nothing.
+  /// The norms that pass `pass` needs of `squares`, which the one before has left for the own blocks. The
+  /// first needs none.
   Norms normsFor(std::size_t pass) const { return passes_[pass].norms; }
 
   bool finite(ConstTensorRefs gradients) const;
-  /// Of the own ones among `blocks`: all(), or those of a parameter where no transform needs Norms::kOfAll.
-  /// The first multiplies the gradients by `factor`; between passes they hold the update. The last one
-  /// changes values[0], and copies what it has changed to the others.
+  /// Runs one pass over the own ones among `blocks`: all(), or those of a parameter where no transform needs
+  /// Norms::kOfAll. The first multiplies the gradients by `factor`; between passes they hold the update. The
+  /// last one changes values[0], and copies what it has changed to the others.
   void run(std::size_t pass, BlockRange blocks, std::uint64_t updates_done, double factor,
            TensorRefs gradients, std::span<const TensorRefs> values, BlockSquares& squares);
 
@@ -73,16 +73,15 @@ class BlockPasses {
   const BlockRange own_;
   const bool gradients_are_floats_;
   std::vector<Pass> passes_;
-  std::vector<std::size_t> first_block_;  // of each parameter, and the end
-  std::vector<std::size_t>
-      kept_at_;  // of each block: where its elements begin in what is kept of the own ones
+  std::vector<std::size_t> first_block_;  // by parameter, and the end
+  std::vector<std::size_t> kept_at_;      // by block: its elements' begin among the kept ones of own blocks
   std::size_t kept_elements_ = 0;
-  std::size_t arrays_ = 0;    // of state
+  std::size_t arrays_ = 0;    // number of the state's arrays
   std::vector<float> state_;  // array after array
   std::vector<float> kept_;   // updates between passes, where the gradients are no floats
-  std::vector<float> value_;  // of a block, where the parameters are no floats
+  std::vector<float> value_;  // a block's, where the parameters are no floats
   std::vector<std::span<float>> state_of_block_;
-  std::vector<std::vector<double>> of_update_;  // of each transform
+  std::vector<std::vector<double>> of_update_;  // by transform
   std::optional<std::uint64_t> prepared_for_;
   double norm_of_all_ = 0;
   std::vector<double> norms_of_updates_;  // by parameter

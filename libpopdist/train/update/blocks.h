@@ -15,7 +15,7 @@ struct BlockPlace {
   std::size_t count = 0;
 };
 
-/// All blocks of all parameters, in order: fixed parts of the model, whoever updates them.
+/// All blocks of all parameters, in order: fixed parts of the model, for every split of the updates.
 std::vector<BlockPlace> blocksOf(const Spec& parameters);
 
 struct BlockRange {

@@ -30,13 +30,13 @@ struct UpdateKernels {
   void (*subtract)(float* value, const float* update, std::size_t count);
   /// The sum of squares: of eight sums in double, each of every eighth element, added in their order.
   double (*squares)(const float* values, std::size_t count);
-  /// Whether no element is infinite or not a number.
+  /// True if no element is infinite or not a number.
   bool (*finite)(const float* values, std::size_t count);
 };
 
-/// Of the best instruction set that POPDIST_SIMD allows.
+/// Kernels of the best instruction set that POPDIST_SIMD allows.
 const UpdateKernels& kernels();
-/// Of one that is available.
+/// Kernels of one that is available.
 UpdateKernels kernelsOf(reduce::Isa isa);
 
 // Nothing of them may be called on a CPU without the instruction set.

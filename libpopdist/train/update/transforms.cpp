@@ -59,7 +59,7 @@ Optimizer scaleByRate(LearningRate rate) {
                .settings = std::move(first)});
 }
 
-/// Of both moments, for all blocks of an update.
+/// Corrections of both moments, for all blocks of an update.
 std::vector<double> biasCorrections(const AdamOptions& options, std::uint64_t updates_done) {
   const auto t = static_cast<double>(updates_done + 1);
   return {1 / (1 - std::pow(options.beta1, t)), 1 / (1 - std::pow(options.beta2, t))};

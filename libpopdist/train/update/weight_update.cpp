@@ -159,7 +159,7 @@ class WeightUpdate::Impl {
   std::vector<TensorRefs> refs_;
   bool has_begun_ = false;  // an update parameter by parameter
   std::unique_ptr<Communicator> members_;
-  std::shared_ptr<void> told_;  // of failures
+  std::shared_ptr<void> told_;  // told of failures
   StateSharing sharing_;
 };
 

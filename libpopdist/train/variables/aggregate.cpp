@@ -37,7 +37,7 @@ void aggregate(Aggregation aggregation, std::span<const double> all, std::span<d
   for (std::size_t i = 0; i < result.size(); ++i) {
     const double first = all[i];
     const bool is_mean = aggregation == Aggregation::kMean;
-    double so_far = is_mean ? 0 : first;  // of a mean: what the others differ from the first one
+    double so_far = is_mean ? 0 : first;  // for a mean: sum of the others' differences from the first one
     for (std::size_t replica = 1; replica < replicas; ++replica)
       so_far = with(aggregation, so_far, first, all[replica * result.size() + i]);
     result[i] = is_mean ? first + so_far / static_cast<double>(replicas) : so_far;

@@ -31,7 +31,7 @@ pop::Status check(const std::vector<VariableSpec>& variables) {
   return pop::Status();
 }
 
-/// What instances compare, with which they agree on names, too.
+/// The text that instances compare, with which they agree on names, too.
 std::string textOfAll(const std::vector<VariableSpec>& variables) {
   std::string text;
   for (const VariableSpec& each : variables) {
@@ -178,7 +178,7 @@ class Variables::Impl {
     return result;
   }
 
-  /// How many replicas each instance has.
+  /// The number of each instance's replicas.
   static std::vector<std::uint64_t> agree(Context& context, const std::string& variables) {
     requireSame(context, {{.name = "the variables", .text = variables}}, "Variables");
     const auto own = static_cast<std::uint64_t>(context.numLocalReplicas());
@@ -192,9 +192,9 @@ class Variables::Impl {
   const std::size_t local_;  // replicas
   const bool has_first_;     // replica of the job
   const std::vector<std::uint64_t> replicas_;
-  std::vector<std::vector<double>> own_;       // of each variable: its local replicas' values
-  std::vector<std::vector<double>> whole_;     // of each variable: what is saved
-  std::vector<std::vector<double>> gathered_;  // of each variable: all replicas' values
+  std::vector<std::vector<double>> own_;       // by variable: its local replicas' values
+  std::vector<std::vector<double>> whole_;     // by variable: what is saved
+  std::vector<std::vector<double>> gathered_;  // by variable: all replicas' values
   AsyncCommunicator members_;                  // its thread uses the others
 };
 
