@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to do, in the order of Graphcore's quick guide to scaling: memory, the host's input, accumulation,
-// then the rest.
+// Advice, in the order of Graphcore's quick guide to scaling: memory, the host's input, accumulation, then
+// the rest.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rows of a log say together. Pure; numbers only: advice.h and the reports put them into words.
+// Conclusions from the rows of a log. Pure; numbers only: advice.h and the reports put them into words.
 #pragma once
 
 #include <cstdint>

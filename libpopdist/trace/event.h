@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread did from one moment to another.
+// A thread's activity from one moment to another.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is sent over the streams between two members: bytes one way, receipts the other.
+// Contents of the streams between two members: bytes one way, receipts the other.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What arrives from one other member, and the stream it arrives on: bytes come in, receipts go back.
+// Bytes from one other member, and the stream they arrive on: bytes come in, receipts go back.
 #pragma once
 
 #include <grpcpp/generic/async_generic_service.h>

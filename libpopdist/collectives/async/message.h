@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the members of an AsyncCommunicator send each other: the calls that were issued, and the end of the
+// Messages between the members of an AsyncCommunicator: the calls that were issued, and the end of the
 // communicator.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all objects of a context share.
+// State that all objects of a context share.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instance needs from its surroundings: values exchanged through fences, and memory shared on its
-// host. agent_link.h implements it with the agent, memory_link.h for programs without poprun and for tests
-// whose instances are threads.
+// An instance's link to its surroundings: values exchanged through fences, and memory shared on its host.
+// agent_link.h implements it with the agent, memory_link.h for programs without poprun and for tests whose
+// instances are threads.
 #pragma once
 
 #include <chrono>

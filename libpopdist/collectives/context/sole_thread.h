@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one thread that has ever called something, if there is just one: then nobody else will come there.
+// The one thread that has ever called something, if there is just one: then no other will come there.
 #pragma once
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a group's collectives are carried out; chosen once, when the group is made. calls/ has three: through
-// memory that all ranks share, by messages, and both combined over several hosts.
+// A path for a group's collectives; chosen once, when the group is made. calls/ has three: through memory
+// that all ranks share, by messages, and both combined over several hosts.
 #pragma once
 
 #include <atomic>

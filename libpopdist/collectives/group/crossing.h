@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds out that two instances wait for each other in calls of different communicators, or one of them in a
 // fence (docs/adr/0074). That is so where each one's thread is the only one that has ever called there where
-// the other waits: nobody else will come. Instances of a host see each other's stations; those of others get
+// the other waits: no other will come. Instances of a host see each other's stations; those of others get
 // notes.
 #pragma once
 

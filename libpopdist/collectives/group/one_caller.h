@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds out that two threads call at once what carries out one call at a time. Nobody can tell then which
-// call has met which of the other ranks, so that both callers get an error.
+// Finds out that two threads call at once what carries out one call at a time. It is then unknown which call
+// has met which of the other ranks, so that both callers get an error.
 #pragma once
 
 #include <sched.h>

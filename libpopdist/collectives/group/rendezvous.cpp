@@ -46,8 +46,8 @@ std::string insteadOfAddress(const pop::Status& failure) {
   return kNoAddress + std::to_string(static_cast<int>(failure.code())) + ' ' + failure.message();
 }
 
-// "instances 0-3, 7", which a fence compares and shows. Replicas of one instance follow each other. What does
-// not fit is told apart by a number.
+// "instances 0-3, 7", which a fence compares and shows. Replicas of one instance follow each other. Text
+// that does not name every rank ends with a number that tells such sets apart.
 std::string setOf(const std::vector<int>& instance_of_rank) {
   constexpr std::size_t kMostLetters = 48;
   std::vector<int> instances = instance_of_rank;

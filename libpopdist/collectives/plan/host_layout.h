@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a communicator's ranks are placed on hosts.
+// The placement of a communicator's ranks on hosts.
 #pragma once
 
 #include <span>

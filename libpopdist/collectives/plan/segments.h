@@ -17,7 +17,7 @@ namespace popdist::plan {
 /// segment, as if input and output began with it; all have the same rounds. Takes twice the scratch of one
 /// segment.
 ///
-/// Where a segment takes several rounds, the first one of the next segment runs beside its last one: what one
+/// If a segment takes several rounds, the first one of the next segment runs beside its last one: what one
 /// needs of this rank last and what the other needs of it first are under way together.
 template <typename PlanOf>
 Plan inSegments(std::size_t count, std::size_t most, const PlanOf& plan_of) {

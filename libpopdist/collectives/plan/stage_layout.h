@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a rank's stage is divided into slots, and how much goes through it at a time.
+// Division of a rank's stage into slots, and the data that goes through it at a time.
 #pragma once
 
 #include <cstddef>

@@ -16,8 +16,8 @@ void copyCached(void* to, const void* from, std::size_t bytes);
 void copyWritingBack(void* to, void* from, std::size_t bytes);
 
 /// The same past the caches: half as much again as copyCached() where the ranges exceed the last cache;
-/// elsewhere half as fast, and the reader has to fetch the data from memory. Who sees a later store of this
-/// thread sees the data, too.
+/// elsewhere half as fast, and the reader has to fetch the data from memory. A thread that sees a later store
+/// of this one sees the data, too.
 void copyStreaming(void* to, const void* from, std::size_t bytes);
 
 }  // namespace popdist::reduce

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one instruction set's file gives to fold.cpp: a function for each operator and type. This header and
-// those that such a file includes hold no inline function of the standard library: one compiled with AVX-512
-// could be the copy that the linker keeps for everybody.
+// One instruction set's functions for fold.cpp, one for each operator and type. This header and those that
+// such a file includes hold no inline function of the standard library: one compiled with AVX-512 could be
+// the copy that the linker keeps for all files.
 #pragma once
 
 #include <cstddef>

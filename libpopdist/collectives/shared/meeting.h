@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranks that share a host's segment meet: each fills its call slot, waits for the other ranks' slots and
-// compares them. A rank that fails raises the abort flag.
+// Meeting of the ranks that share a host's segment: each fills its call slot, waits for the other ranks'
+// slots and compares them. A rank that fails raises the abort flag.
 #pragma once
 
 #include <chrono>

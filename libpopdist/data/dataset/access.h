@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the rest of data gets at what a Dataset holds.
+// Access to a Dataset's contents for the rest of data.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers are read when their row is: a file may have many columns that nobody wants.
+// Numbers are read when their row is: a file may have many columns that are not wanted.
 #include "libpopdist/data/dataset/file_sources.h"
 
 #include <algorithm>

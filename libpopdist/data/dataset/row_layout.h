@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the tensors of an element lie in one block of memory, and scratch memory for elements between two
-// steps.
+// Layout of an element's tensors in one block of memory, and scratch memory for elements between two steps.
 #pragma once
 
 #include <array>

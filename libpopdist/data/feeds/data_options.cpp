@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environment says of where data comes from.
+// The environment's choice of the source of data.
 #include "popdist/data_options.hpp"
 
 #include <charconv>

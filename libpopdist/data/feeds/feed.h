@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an infeed's elements come from, seen by the replicas.
+// The source of an infeed's elements, seen by the replicas.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an outfeed holds: steps of all replicas, whole or still missing some. No locks: the outfeed has one.
+// Contents of an outfeed: steps of all replicas, whole or still missing some. No locks: the outfeed has one.
 #pragma once
 
 #include <cstddef>

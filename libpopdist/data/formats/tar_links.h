@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where links of a tar archive lead to, within the archive.
+// Targets of a tar archive's links, within the archive.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes names, types and shapes of tensors valid.
+// Rules for names, types and shapes of tensors.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the gradients of an update's micro-batches become one.
+// Accumulation of the gradients of an update's micro-batches.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 //
 // Calls compute what they compute in communicator.hpp, on the same buffers. The differences:
 //
-// Who calls
+// Callers
 //   - Every member issues a call of the same name, with the same operation, count, type, operator and root;
 //     in any order, at any time, from any thread.
 // When it runs

@@ -52,7 +52,7 @@ constexpr const char* defaultCommunicatorId() {
 
 /// Makes the instances `participants` the communicator `communicator_id` for popdist::collectives. An id that
 /// exists is replaced; no call on it may be under way, nor, if it is the default, any call with a tag.
-/// Who calls: every instance, also those outside of `participants`, with the same arguments. It calls
+/// Callers: every instance, also those outside of `participants`, with the same arguments. It calls
 /// initializeBackend, and throws as that and as Context::createCommunicator; the old registration then stays.
 void registerCommunicator(const std::set<std::uint32_t>& participants,
                           const std::string& communicator_id = defaultCommunicatorId());

@@ -65,7 +65,7 @@ enum class BatchNormPass { kFirst, kAgain };
 /// Order of sums: in double, first within each replica, then over the group in order of replica. Results do
 /// not depend on how the replicas are split over instances, to the bit, and are the same in all replicas of a
 /// group.
-/// Threads: one call at a time. Who calls: where "collective" is said, every instance, in the same order.
+/// Threads: one call at a time. Callers: where "collective" is said, every instance, in the same order.
 /// Errors: popdist_error kInvalidArgument for arguments of this instance alone: nothing has happened, and the
 /// others wait for its call. Otherwise as Communicator; the layer is then unusable.
 /// With a strategy in place of a context, a Pod's clock counts forward()'s and backward()'s collectives: of

@@ -10,9 +10,9 @@
 //   }
 //   checkpoints.wait();
 //
-// What is saved are pieces of named tensors, at their places in the whole, unpadded tensor. So what four
-// instances have written two can read, or one. Files are safetensors; a directory `step-000500` has that name
-// when all instances' files are whole and on the disk, never before.
+// A checkpoint holds pieces of named tensors, at their places in the whole, unpadded tensor. So two
+// instances, or one, can read what four have written. Files are safetensors; a directory `step-000500` has
+// that name when all instances' files are whole and on the disk, never before.
 #pragma once
 
 #include <chrono>
@@ -58,7 +58,7 @@ struct CheckpointOptions {
   std::chrono::milliseconds write_timeout = std::chrono::minutes(30);
 };
 
-/// Writes checkpoints of a job. Who calls: every instance makes one, and makes the same calls in the same
+/// Writes checkpoints of a job. Callers: every instance makes one, and makes the same calls in the same
 /// order, from one thread at a time. Each has a thread, and a communicator of all instances that only it
 /// uses, so that no call waits for other instances but those that say so. At most one checkpoint is being
 /// written.
@@ -107,8 +107,8 @@ class Checkpoints {
   /// checkpoint there.
   ///
   /// Throws popdist_error, and has saved nothing then:
-  ///   what became of the checkpoint before, if it failed
-  /// What fails of this checkpoint, on whichever instance, all instances hear at their next call, so that
+  ///   the error of the checkpoint before, if it failed
+  /// All instances hear of an error of this checkpoint, on whichever instance, at their next call, so that
   /// they stay at the same one; an instance alone hears of its pieces and its memory at once:
   ///   kInvalidArgument    a piece lies outside of its tensor, or has no name; pieces with gaps or overlaps,
   ///                       other types or shapes of a tensor, other positions

@@ -5,11 +5,10 @@
 // The rules below hold for every call. n is size(). Counts are numbers of elements, from 0 on. "By messages"
 // means: over hosts, and wherever POPDIST_TRANSPORT=tcp or POPDIST_SHARED_ALGORITHM=messages asks for it.
 //
-// Who calls
+// Callers
 //   - Every member, with the same operation, count, type, operator and root, in the same order.
 //   - One call at a time on a communicator. Two threads at once get kFailedPrecondition, and the communicator
-//   has
-//     failed for all members.
+//     has failed for all members.
 //   - If a member makes another call, all members get an error. By messages, a member whose part was already
 //     done gets it in its next call.
 //   - If members call on different communicators, and each has one thread that calls, they wait for each

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who this instance is, and its link to the others.
+// This instance's place in the job, and its link to the others.
 #pragma once
 
 #include <chrono>
@@ -106,7 +106,7 @@ class Context {
   Communicator& world();
 
   /// A communicator of the instances `participants`; ranks follow the order of instance indices.
-  /// Who calls: every instance of the job, also those outside of `participants` (they get nullptr), with the
+  /// Callers: every instance of the job, also those outside of `participants` (they get nullptr), with the
   /// same set, in the same order among such calls.
   /// Cost: a fence, and shared memory until all its members on a host have destroyed theirs: 1.5 to 3 MiB of
   /// address space for each member, over hosts up to 4 MiB more. Only the part that is used costs memory.

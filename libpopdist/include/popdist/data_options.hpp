@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the data of a run comes from: the dataset, a generator on the host that does next to nothing, or the
-// device itself. The three speeds of one program tell whether the dataset, the host's part of the input, or
-// the model is what it waits for.
+// Source of a run's data: the dataset, a generator on the host that does next to nothing, or the device
+// itself. The three speeds of one program tell whether it waits for the dataset, for the host's part of the
+// input, or for the model.
 #pragma once
 
 #include <cstdint>

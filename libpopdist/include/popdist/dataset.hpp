@@ -126,8 +126,8 @@ class Dataset {
   /// A file of comma-separated values (RFC 4180, in UTF-8), one element for each row. Opening it checks every
   /// row's fields and their number; numbers are read when their row is, as pandas, R, NumPy and Excel write
   /// them: "+1.5", " 3 ", "1e+05" and "3.0" for integers, too, "True" and "FALSE" (1 and 0), "-Inf", "NaN".
-  /// What is no number of the tensor's type is an error that names line, column and text: empty fields, "NA"
-  /// and "1,5" are. kNotFound also: no such column.
+  /// Other text is an error that names line, column and text: empty fields, "NA" and "1,5", and all that is
+  /// no number of the tensor's type. kNotFound also: no such column.
   static Dataset csv(const std::filesystem::path& path, const CsvOptions& options);
 
   /// TFRecord files, one element for each record, whose bytes `decode` gets. Without it each record is the
@@ -194,10 +194,10 @@ class Dataset {
 
   /// Copies all elements to a file in `directory`, such as a local disk for data on a network drive, before
   /// the first is read; one process of those that name the same directory does so while the others wait. The
-  /// file is cache.records; what shard() and forReplicas() chose is part of its name, so that each instance
-  /// may cache its own part. It stays for later runs, which use it if it is of the same pipeline: paths of
-  /// files, their inodes, sizes and times of change, values of tensors in memory, steps and their arguments.
-  /// What functions, generators and sources of yours do cannot be compared: delete the cache, or cache in
+  /// file is cache.records; the choice of shard() and forReplicas() is part of its name, so that each
+  /// instance may cache its own part. It stays for later runs, which use it if it is of the same pipeline:
+  /// paths of files, their inodes, sizes and times of change, values of tensors in memory, steps and their
+  /// arguments. Your functions, generators and sources cannot be compared: delete the cache, or cache in
   /// another directory, when these change, and give each instance a directory where they differ between
   /// instances.
   /// Throws popdist_error for what the file system refuses, and

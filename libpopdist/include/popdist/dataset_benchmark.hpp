@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How quickly elements come out of a dataset, or out of an infeed: names, arguments and the JSON are those of
-// Graphcore's TensorFlow (ipu.dataset_benchmark). And how long a single sample takes from request to result.
+// Speed of a dataset, or of an infeed: names, arguments and the JSON are those of Graphcore's TensorFlow
+// (ipu.dataset_benchmark). And the time of a single sample from request to result.
 #pragma once
 
 #include <cstdint>

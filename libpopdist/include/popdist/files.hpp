@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What datasets are told about the files they read: see Dataset::idx(), npy(), csv(), tfRecords() and such.
+// Descriptions of the files that datasets read: see Dataset::idx(), npy(), csv(), tfRecords() and such.
 #pragma once
 
 #include <cstddef>
@@ -48,8 +48,8 @@ using RecordFunction = std::function<void(std::span<const std::byte> record, Ten
 class TarIndex;
 
 /// The files of a tar archive that make one element: those whose names are the same up to the first dot of
-/// their last part. Of "train/0017.jpg" and "train/0017.cls" the key is "train/0017", the extensions are
-/// "jpg" and "cls".
+/// their last part. "train/0017.jpg" and "train/0017.cls" have the key "train/0017" and the extensions "jpg"
+/// and "cls".
 class TarElement {
  public:
   TarElement(const TarIndex& index, std::size_t element) : index_(&index), element_(element) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What training would keep in the memory of each IPU, and what in Streaming Memory beside it. A model of the
+// Plan of the memory of each IPU while it trains, and of the Streaming Memory beside it. A model of the
 // device: the host that emulates it keeps what it likes.
 //
 //   const train::MemoryPlan plan = train::planMemory(parameters, optimizer, {.replicas_per_state = 16});

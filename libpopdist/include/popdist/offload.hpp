@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a class of tensors leaves the memory of the IPUs.
+// Choice for a class of tensors: do they leave the memory of the IPUs?
 #pragma once
 
 #include <cstdint>

@@ -49,7 +49,7 @@ struct Transform {
   /// Values that all blocks of an update have in common, such as a rate: called once, before them. Optional.
   std::function<std::vector<double>(std::uint64_t updates_done)> prepare{};
   /// Changes block.update, and the state. Must do the same to an element wherever its block begins and ends.
-  /// Who calls: threads of libpopdist, blocks in any order.
+  /// Callers: threads of libpopdist, blocks in any order.
   std::function<void(const Block&)> apply{};
   /// The numbers that it was made with, in words: what instances, and a training that goes on, are compared
   /// by.

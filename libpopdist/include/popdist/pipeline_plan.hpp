@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pipeline would keep in the memory of each IPU and beside it, what its offloaded tensors cost in
-// time, and whether a model is quicker as a pipeline or on replicas.
+// Plan of a pipeline's memory on each IPU and beside it, the cost of its offloaded tensors in time, and the
+// choice between a pipeline and replicas by speed.
 //
 //   const train::PipelinePlan plan = train::planMemory(pipeline, parameters, optimizer, {.replicas = 4});
 //   std::puts(plan.text().c_str());

@@ -22,7 +22,7 @@ using SimulatedTime = std::chrono::duration<std::int64_t, std::pico>;
 
 class Pod {
  public:
-  /// Attaches this instance's replicas to the Pod that `context` names. Who calls: every instance.
+  /// Attaches this instance's replicas to the Pod that `context` names. Callers: every instance.
   /// Cost, if there are several instances: two fences, and shared memory as for a communicator
   /// (Context::createCommunicator), over several hosts for each replica. That memory is given back only when
   /// the job ends.
@@ -45,7 +45,7 @@ class Pod {
   /// tensors[l][i] = the sum of element i over all replicas of the job, in place.
   ///   - Shapes: one tensor for each local replica: tensors[l] belongs to local replica l and has `count`
   ///     elements. Tensors do not overlap. All types but bool.
-  ///   - Who calls: every instance, with the same count and type, in the same order.
+  ///   - Callers: every instance, with the same count and type, in the same order.
   ///   - Order of the sum: that of GCL's ring of replicas (reduce-scatter, then all-gather; across Pods in
   ///     three phases). It depends only on the number of replicas and the system, so results are
   ///     bit-identical for every split of the replicas over instances. 16-bit types are rounded at each

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program itself did and when, beside what libpopdist says of trainings, in the trace of a run.
+// The program's own activities, beside what libpopdist says of trainings, in the trace of a run.
 //
 //   { const popdist::Span span("decode"); decode(batch); }      // POPDIST_TRACE=DIRECTORY poprun … program
 #pragma once

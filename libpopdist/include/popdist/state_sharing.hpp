@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How replicas share an optimizer's state, and which gradients an instance's updates read then.
+// Sharing of an optimizer's state by replicas, and the gradients that an instance's updates read then.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How replicas of a data-parallel program exchange parameters and gradients. A training program names one
-// strategy, in one line; the rest of it is the same for all.
+// Exchange of parameters and gradients between replicas of a data-parallel program. A training program names
+// one strategy, in one line; the rest of it is the same for all.
 //
 //   strategy                  one of       reduction of gradients
 //   PopDistStrategy           a Pod        on the device (GCL), between all replicas
@@ -68,7 +68,7 @@ class Strategy {
   int firstReplica() const { return context_->replicaIndexOffset(); }
   int numWorkers() const { return context_->numInstances(); }
 
-  /// `gradients`: one for each local replica, at these addresses for ever, all with the same spec. Who calls:
+  /// `gradients`: one for each local replica, at these addresses for ever, all with the same spec. Callers:
   /// every instance, in the same order.
   virtual std::unique_ptr<GradientReduction> reductionOf(std::span<FlatTensors> gradients) = 0;
   /// The same for an update that reads a part in each instance: a strategy need not give it more. All

@@ -171,10 +171,10 @@ class Trainer {
   /// `updates` updates of GradientAccumulation::count micro-batches each, on every replica of this instance,
   /// in this thread: a micro-batch on each replica, then the next one. Collective.
   ///
-  /// What differs between instances is found at the beginning of each call, as by the constructor, for the
+  /// Differences between instances are found at the beginning of each call, as by the constructor, for the
   /// price of a small all-reduce: another call (evaluate(), save(), …), `updates`, the number of updates so
-  /// far, the micro-batch, the optimizer's rates, the treatment of denormals, and of a dataset that
-  /// forReplicas() or shard() deals out the steps before that (Infeed::shared). All throw popdist_error
+  /// far, the micro-batch, the optimizer's rates, the treatment of denormals, and the steps of a dataset
+  /// before the one that deals it out, forReplicas() or shard() (Infeed::shared). All throw popdist_error
   /// kFailedPrecondition, and can go on. Rates are compared once more at the end, those of the last update.
   ///
   /// Throws popdist_error kOutOfRange when the infeed ends before (repeat() the dataset, or ask for fewer),

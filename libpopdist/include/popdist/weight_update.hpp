@@ -49,7 +49,7 @@ class WeightUpdate {
   ///     replicas of the job.
   ///   - `gradients`: already reduced, this instance's part of sharing() at least. Holds undefined values
   ///     afterwards.
-  ///   - Who calls: every instance. With state shared over instances: one all-gather of the parameters, and
+  ///   - Callers: every instance. With state shared over instances: one all-gather of the parameters, and
   ///   for
   ///     transforms that need norms one of a double for each block; without: nothing is exchanged.
   /// False: the gradient was not finite, and nothing has changed (skip_not_finite). Throws popdist_error

@@ -55,7 +55,7 @@ void PodClock::addCollective(Collective collective, int group, std::size_t count
   times_.all_reduce += taken;
 }
 
-// Training repeats the same sizes: each is simulated once. What is kept of one is small.
+// Training repeats the same sizes: each is simulated once. The result is small.
 SimulatedTime PodClock::simulated(const Key& key) {
   constexpr std::size_t kKeptSizes = 1 << 16;
   if (const auto kept = simulated_.find(key); kept != simulated_.end()) return kept->second;

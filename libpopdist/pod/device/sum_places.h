@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the tensors of a Pod's replicas are, of all instances of a host.
+// Places of the tensors of a Pod's replicas, of all instances of a host.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no algorithm can beat on these links, and what is usually expected of them: yardsticks of simulated
+// Lower bounds for any algorithm on these links, and usual expectations of them: yardsticks of simulated
 // times.
 #pragma once
 

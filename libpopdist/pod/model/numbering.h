@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How IPUs, IPU-Machines and Pods are numbered. A Pod is two columns of IPUs: IPU 0 bottom left, IPU 1 to its
+// Numbers of IPUs, IPU-Machines and Pods. A Pod is two columns of IPUs: IPU 0 bottom left, IPU 1 to its
 // right, then row by row upwards; two rows make an IPU-Machine. Global numbers go on from Pod to Pod.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an emulated Pod is made of: how many IPU-Machines in how many Pods, how fast its links and its IPUs
-// are. Each number says where it comes from; those that nobody has published are marked as assumptions and
-// can be changed.
+// Parts of an emulated Pod: numbers of IPU-Machines and of Pods, speeds of its links and its IPUs. Each
+// number says where it comes from; those that were never published are marked as assumptions and can be
+// changed.
 #pragma once
 
 #include <cstdint>

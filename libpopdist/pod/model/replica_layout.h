@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the replicas of a job sit: replica 0 on the first IPUs of the first Pod, then one after the other.
-// The order in which device collectives sum depends on this alone.
+// Places of a job's replicas: replica 0 on the first IPUs of the first Pod, then one after the other. The
+// order in which device collectives sum depends on this alone.
 #pragma once
 
 #include "libpopdist/pod/model/pod_spec.h"

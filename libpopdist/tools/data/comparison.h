@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the speeds of one program with real, generated and synthetic data say together. Pure.
+// Conclusions from the speeds of one program with real, generated and synthetic data. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether all instances make the same call with the same arguments: where they do not, their weights would
-// part and nobody would hear of it, or they would wait for each other.
+// Checks that all instances make the same call with the same arguments: otherwise their weights would diverge
+// without an error, or they would wait for each other.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one instance throws is heard by all.
+// All instances hear of one instance's exception.
 #include <exception>
 #include <string>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a call of batch norm. Pure.
+// Errors in a call of batch norm. Pure.
 #pragma once
 
 #include <cstddef>

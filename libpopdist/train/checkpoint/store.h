@@ -50,7 +50,8 @@ class Store {
   /// Deletes what begin() made.
   void abandon(std::uint64_t step);
 
-  /// Deletes all but the newest `keep`; 0: nothing. What cannot be deleted is left for the next time.
+  /// Deletes all but the newest `keep`; 0: nothing. Checkpoints that cannot be deleted are left for the next
+  /// time.
   void prune(int keep);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the tensors between and inside the stages lie. First a layout, which is offsets only, then memory for
+// Places of the tensors between and inside the stages. First a layout, which is offsets only, then memory for
 // it.
 #pragma once
 
@@ -39,9 +39,9 @@ struct Layout {
   bool overflows = false;  ///< more than can be addressed
 };
 
-/// Outputs, and what is kept of saved tensors, have a place for each micro-batch that the schedule holds.
-/// What is recomputed shares a piece of memory of its IPU: that of whole stages, outputs of their inner
-/// segments included; or that of single segments, whose outputs are then kept.
+/// Outputs, and saved tensors that are kept, have a place for each micro-batch that the schedule holds.
+/// Recomputed tensors share a piece of memory of their IPU: those of whole stages, outputs of their inner
+/// segments included; or those of single segments, whose outputs are then kept.
 Layout layOut(const Model& model, const Schedule& schedule, bool recompute);
 
 class Memory {

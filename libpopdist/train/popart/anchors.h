@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run of a session gives back: an outfeed for each anchor, and the shapes of PopART.
+// Results of a session's run: an outfeed for each anchor, and the shapes of PopART.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a schedule's options legal. Each error names the option, its value, the rule and a way out.
+// Rules for a schedule's options. Each error names the option, its value, the rule and a way out.
 #pragma once
 
 #include <cstdint>

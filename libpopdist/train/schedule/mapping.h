@@ -15,8 +15,8 @@ int hopsBetween(int from_ipu, int to_ipu);
 int hopsOf(const DeviceMapping& mapping);
 
 /// One IPU for each stage, and as few hops as can be: always for a chain, and for stages side by side as long
-/// as there are at most 8 stages. Beyond that, the stages lie along a chain. Of equal ones it takes low
-/// numbers.
+/// as there are at most 8 stages. Beyond that, the stages lie along a chain. Among equal ones it takes
+/// low numbers.
 DeviceMapping shortestMapping(const std::vector<int>& levels);
 
 }  // namespace popdist::train

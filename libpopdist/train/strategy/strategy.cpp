@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all strategies share, and their names.
+// The common part of all strategies, and their names.
 #include "popdist/strategy.hpp"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this thread's arithmetic does with denormals: any instance may compute a part of a sum, so all have to
-// do the same.
+// This thread's treatment of denormals: any instance may compute a part of a sum, so all have to do the same.
 #pragma once
 
 #include "libpopdist/train/agreement/agreement.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the loss scale follows what happens.
+// Changes of the loss scale after each update.
 #pragma once
 
 #include <algorithm>

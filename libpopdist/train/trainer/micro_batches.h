@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes the gradients of an update on the replicas of an instance: a step that is called for each
+// Sources of the gradients of an update on the replicas of an instance: a step that is called for each
 // micro-batch, or a pipeline that takes all of an update's.
 #pragma once
 

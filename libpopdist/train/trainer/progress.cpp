@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What came of a number of micro-batches.
+// Results of a number of micro-batches.
 #include <algorithm>
 
 #include "common/base/text.h"

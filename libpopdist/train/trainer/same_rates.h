@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the optimizer's numbers, such as its rate, are the same on all instances: found out in a sum that
-// there is anyway.
+// Checks that the optimizer's numbers, such as its rate, are the same on all instances: in a sum that there
+// is anyway.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trainer saves besides tensors, and whether a training can go on from it.
+// State that a trainer saves besides tensors, and the check that a training can go on from it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trainer's life has cost, as a line in the file that POPDIST_SCALING_LOG names. The line is instance
-// 0's own: when a trainer goes, others may have failed, and nobody can be asked.
+// Costs of a trainer's life, as a line in the file that POPDIST_SCALING_LOG names. The line is instance 0's
+// own: when a trainer goes, others may have failed, and cannot be asked.
 #pragma once
 
 #include <chrono>

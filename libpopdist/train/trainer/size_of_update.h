@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many samples an update is of, and what their gradients are divided by.
+// Samples of an update, and the divisor of their gradients.
 #pragma once
 
 #include "popdist/trainer.hpp"

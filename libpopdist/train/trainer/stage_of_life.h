@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trainer can be asked for: before its parameters have values, after, and after a run that has failed.
+// Calls that a trainer allows: before its parameters have values, after, and after a run that has failed.
 #pragma once
 
 #include "common/base/status.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trainer keeps: parameters and gradients of each local replica, and where the training is.
+// State of a trainer: parameters and gradients of each local replica, and the training's position.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a learning rate can be: kernels multiply by it as a float.
+// Range of a learning rate: kernels multiply by it as a float.
 #pragma once
 
 #include <limits>

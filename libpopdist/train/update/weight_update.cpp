@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who updates what, and what members of a group tell each other.
+// Division of an update among the members of a group, and their messages to each other.
 #include "popdist/weight_update.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What values of replicas are together.
+// Aggregates of values of replicas.
 #pragma once
 
 #include <span>

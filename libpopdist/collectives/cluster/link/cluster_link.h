@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The link of an instance that was started by hand: to the server in instance 0. A thread of its own receives
-// what the server says at any time: values, ends of instances, the end of the job. So get() asks nobody, and
-// a collective that waits sees end notices in this process's own segment.
+// what the server says at any time: values, ends of instances, the end of the job. So get() sends no request,
+// and a collective that waits sees end notices in this process's own segment.
 #pragma once
 
 #include <atomic>

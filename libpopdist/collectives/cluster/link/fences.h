@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is in a fence, what was put for it, and what each instance is answered. No I/O and no clock: the server
-// tells what happened and sends what comes out.
+// State of a fence: the instances in it, the values put for it, and each instance's answer. No I/O and no
+// clock: the server tells what happened and sends what comes out.
 #pragma once
 
 #include <map>

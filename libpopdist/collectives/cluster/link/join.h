@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an instance comes into its cluster: it takes its own address, serves if it is instance 0, calls
-// instance 0 until that answers, and waits until all have come.
+// An instance's way into its cluster: it takes its own address, serves if it is instance 0, calls instance 0
+// until that answers, and waits until all have come.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all instances of a cluster must agree on, and how an instance introduces itself with it.
+// Facts that all instances of a cluster must agree on, and the introduction of an instance by them.
 #pragma once
 
 #include <string>

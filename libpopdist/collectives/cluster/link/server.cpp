@@ -246,7 +246,7 @@ void Server::end(int instance, bool clean, const std::string& text) {
   answer(fences_.ended(instance, text));
 }
 
-// Instance 0 has ended. What others have put or asked meanwhile has come too late.
+// Instance 0 has ended. Values and questions that others have sent meanwhile have come too late.
 void Server::leave() {
   for (Peer& peer : peers_) {
     if (peer.instance == 0) peer.is_over = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What instances of a cluster and the server in instance 0 say to each other: frames
-// (common/contract/frame.h) over TCP. Numbers are decimal text. Both sides limit what they read.
+// Protocol between instances of a cluster and the server in instance 0: frames (common/contract/frame.h) over
+// TCP. Numbers are decimal text. Both sides limit what they read.
 //
 //   instance: kHello …                     server: kWelcome, or kError and the end
 //   instance: kPut* kFence                 server: kValues* kReleased, or kError

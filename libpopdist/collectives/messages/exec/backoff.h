@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a collective waits when nothing moves. Where every rank can have a core it spins first, otherwise it
+// A collective's wait when nothing moves. Where every rank can have a core it spins first, otherwise it
 // yields its core at once; after that it sleeps. docs/adr/0006 has the measurements.
 #pragma once
 

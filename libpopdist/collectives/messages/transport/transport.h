@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the executor needs of a transport: byte channels between ranks, polled, never blocking.
+// The executor's interface to a transport: byte channels between ranks, polled, never blocking.
 //
 // A channel carries messages whose lengths both sides know. Memory that was received can be read in place, so
 // that a reduction needs no copy of its own. The order of messages between two ranks is the order in which

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a rank spins and yields before it sleeps, whatever it waits on: docs/adr/0006 has the
+// Limits of a rank's spins and yields before it sleeps, whatever it waits on: docs/adr/0006 has the
 // measurements.
 #pragma once
 

@@ -37,7 +37,8 @@ class PluginConnections final : public Connections, private Endpoint, private Sl
 
   std::string address(int rank) const override;
   pop::Status connect(std::span<const std::string> addresses) override;
-  /// Takes up to kAbortTimeout if peers do not receive it. What all peers know already need not be sent.
+  /// Takes up to kAbortTimeout if peers do not receive it. A message that all peers know already need not be
+  /// sent.
   void abandon(std::span<const std::byte> abort_message, bool to_all) override;
   Endpoint& endpoint(int) override { return *this; }
   Sleeper& sleeper() override { return *this; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wakes a process that sleeps until one of its channels moves. Costs one load when nobody sleeps.
+// Wakes a process that sleeps until one of its channels moves. Costs one load if no process sleeps.
 #pragma once
 
 #include <atomic>

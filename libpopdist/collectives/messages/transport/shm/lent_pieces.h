@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pieces of a host's segment that several ranks use, and that are used again when all of them have done so.
 // Behind each piece is the number of its users that are left; the instance that has taken a piece from the
-// segment looks at it when it needs another one. So nobody waits, and of an instance that was killed at most
-// the pieces that it used are lost.
+// segment looks at it when it needs another one. So no instance waits, and one that was killed loses at most
+// the pieces that it used.
 #pragma once
 
 #include <atomic>

@@ -56,7 +56,7 @@ class RingConsumer {
   std::span<const std::byte> peek();
   void consume(std::size_t bytes);
   void align();
-  /// The producer has closed the ring. What was written before can still be read.
+  /// The producer has closed the ring. Data written before can still be read.
   bool isClosed() const { return header_->over.load(std::memory_order_seq_cst) != 0; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the two ends of a new TCP connection prove to each other that they belong to the same job, and agree on
-// keys for this connection. Bytes in, bytes out. A peer that does not know the job's key learns nothing and
-// gets no answer.
+// Handshake of a new TCP connection: its two ends prove to each other that they belong to the same job, and
+// agree on keys for this connection. Bytes in, bytes out. A peer that does not know the job's key learns
+// nothing and gets no answer.
 //
 //   dialler:  introduction = its rank, the wanted rank, a nonce; a tag of these
 //   acceptor: reply        = a nonce; a tag of the introduction and the nonce

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SipHash-2-4 with 128 bits of output (Aumasson, Bernstein, 2012): a keyed hash whose output nobody can tell
-// from random without the key. Short messages take tens of nanoseconds, so that every head can carry one.
+// SipHash-2-4 with 128 bits of output (Aumasson, Bernstein, 2012): a keyed hash. Without the key its output
+// cannot be told from random. Short messages take tens of nanoseconds, so that every head can carry one.
 #pragma once
 
 #include <array>
