@@ -45,7 +45,7 @@ struct SampleTime {
   double seconds = 0;  ///< per sample: 1 / throughput
 };
 
-/// Which share of a sample's time with the fewest replicas stays when there are more, by least squares.
+/// The share of a sample's time with the fewest replicas that stays when there are more, by least squares.
 /// Nothing: all have as many.
 std::optional<double> fitConstantShare(const std::vector<SampleTime>& times);
 

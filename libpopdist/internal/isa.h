@@ -14,7 +14,7 @@ enum class Isa { kBaseline, kAvx2, kAvx512, kAvx512Bf16 };
 /// "baseline" (SSE2 on x86-64), "avx2", "avx512", "avx512bf16": as in POPDIST_SIMD.
 const char* nameOf(Isa isa);
 
-/// Those that this CPU and its operating system have, the best one last. kBaseline is always there.
+/// The sets that this CPU and its operating system have, the best one last. kBaseline is always there.
 std::span<const Isa> availableIsas();
 
 /// The available one of that name; the best one for an empty name. kInvalidArgument: no such name;

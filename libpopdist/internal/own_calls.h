@@ -15,7 +15,7 @@ namespace popdist::internal {
 /// Makes that communicator, anew after a failure. Collective: costs and throws as
 /// Context::createCommunicator.
 void prepareOwnCalls(Context& context);
-/// It. prepareOwnCalls() comes first.
+/// That communicator. prepareOwnCalls() comes first.
 Communicator& ownCommunicator(Context& context);
 
 using Abort = std::function<void(const pop::Status& why, int instance)>;

@@ -32,7 +32,7 @@ class Fabric {
   virtual std::span<const std::byte> tryReceive(int from) = 0;
   virtual void release(int from, std::size_t bytes) = 0;
   virtual bool isDelivered(int to) = 0;
-  /// Why the member is lost (ok: it is not), and the message with which it closed.
+  /// The reason of a member's loss (ok: it is not lost), and the message with which it closed.
   virtual pop::Status failure(int peer) = 0;
   virtual std::span<const std::byte> lastOf(int peer) = 0;
   virtual void wait(std::chrono::milliseconds timeout) = 0;

@@ -105,7 +105,7 @@ LinkError MemoryLink::fence(const std::string& tag, std::chrono::milliseconds ti
     if (meanwhile) meanwhile();
     lock.lock();
   }
-  // Those that come later find the answer, too: this one stays counted.
+  // Later callers find the answer, too: this one stays counted.
   if (hub_->fences_released_ != mine || !purpose->answer.ok()) return purpose->answer;
   --hub_->inside_;
   return *hub_->first_end_;

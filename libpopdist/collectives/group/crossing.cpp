@@ -10,7 +10,7 @@
 namespace popdist::group {
 namespace {
 
-// Those who are in a fence are told of a call that is none at once.
+// Instances in a fence are told of a call that is none at once.
 constexpr std::chrono::milliseconds kTellsFence{1000};
 
 std::string textOfWaits(int first, const std::string& first_call, int second,
@@ -86,7 +86,7 @@ std::optional<exec::PeerLoss> Crossing::findWith(int rank, const exec::Header& n
       {number, number == kFence ? callOfFence(name) : exec::describeCall(call.key, call.count, name)});
 }
 
-// Those who wait in the other group, or in the fence, hear it there.
+// Instances that wait in the other group, or in the fence, hear it there.
 exec::PeerLoss Crossing::found(int instance, const LongWait::Other& other) {
   const context::ContextState& context = members_.context();
   const int own = context.instance_index;

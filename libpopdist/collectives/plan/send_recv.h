@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rank sends what to which in a sendRecv, and whether all ranks agree. Every rank learns what all ranks
+// The transfers of a sendRecv, and the check that all ranks agree on them. Every rank learns what all ranks
 // asked for before an element moves, so all come to the same result.
 #pragma once
 

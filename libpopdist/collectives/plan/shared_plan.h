@@ -71,7 +71,7 @@ struct SharedStep {
   friend bool operator==(const SharedStep&, const SharedStep&) = default;
 };
 
-/// When a rank exports what goes at once. All are in the same case of kOnly, or not.
+/// A rank's time to export what goes at once. All are in the same case of kOnly, or not.
 enum class EagerOrder : std::uint8_t {
   kOnly,         ///< before the meeting, like all ranks
   kExportFirst,  ///< before the meeting; others may not have

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rank writes the lines of a stage last.
+// The rank that writes the lines of a stage last.
 #pragma once
 
 namespace popdist::shared {

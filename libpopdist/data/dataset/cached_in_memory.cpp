@@ -49,7 +49,7 @@ class CachedRows final : public Step {
     return true;
   }
 
-  /// Whatever happens, those who wait hear of it.
+  /// Threads that wait hear of it, whatever happens.
   bool fillMine(const Pass& pass, std::uint64_t index, Row kept, std::atomic<State>& state) const {
     struct Leave {
       std::atomic<State>& state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which file was read, and in which state: another one of its name has another state.
+// The file that was read, and its state: another one of its name has another state.
 #pragma once
 
 #include <sys/stat.h>

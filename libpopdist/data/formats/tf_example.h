@@ -10,8 +10,8 @@
 
 namespace popdist::io {
 
-/// Which features tensors can be of: kFloat (a float_list), kInt64 (an int64_list) and kUint8 (a bytes_list).
-/// kInvalidArgument names the tensor that has another type.
+/// Types of tensors that features can fill: kFloat (a float_list), kInt64 (an int64_list) and kUint8 (a
+/// bytes_list). kInvalidArgument names the tensor that has another type.
 pop::Status checkFeatures(const Spec& features);
 
 /// Writes each feature of `message` that has the name of a tensor. A tensor of bytes takes one string of all

@@ -74,9 +74,8 @@ class Checkpoints {
  public:
   /// Collective. Waits for all instances. Throws popdist_error as Context::createCommunicator, and on all
   /// instances alike:
-  ///   kFailedPrecondition  another job writes to the directory; the text says who. Or `directory` or `keep`
-  ///   is
-  ///                        another on some instances
+  ///   kFailedPrecondition  another job writes to the directory; the text names it. Or `directory` or
+  ///                        `keep` is another on some instances
   ///   kInvalidArgument     `keep` is negative, `write_timeout` less than a millisecond, or `directory` empty
   ///   and what the file system refuses, with the path
   Checkpoints(Context& context, CheckpointOptions options);
@@ -146,11 +145,11 @@ class Checkpoints {
 /// meanwhile. Takes a file descriptor for each of its files. From one thread at a time.
 class Checkpoint {
  public:
-  /// The one with the highest step. Throws popdist_error kNotFound if there is none, and as open().
+  /// The checkpoint with the highest step. Throws popdist_error kNotFound if there is none, and as open().
   static Checkpoint newest(const std::filesystem::path& directory);
 
-  /// The one of `step`. Throws popdist_error naming the file: kNotFound (with the steps that there are);
-  /// kDataLoss if the manifest is damaged, or a file is missing or has another size; kPermissionDenied.
+  /// The checkpoint of `step`. Throws popdist_error naming the file: kNotFound (with the steps that there
+  /// are); kDataLoss if the manifest is damaged, or a file is missing or has another size; kPermissionDenied.
   static Checkpoint open(const std::filesystem::path& directory, std::uint64_t step);
 
   /// Waits until there is one of a higher step than `step` (of any, if nothing), and opens the newest. Looks

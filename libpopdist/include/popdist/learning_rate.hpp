@@ -18,7 +18,7 @@ class LearningRate {
   /// Throws popdist_error kInvalidArgument for a rate that is negative, infinite or no number, or that no
   /// float can hold, as the functions below do.
   LearningRate(double rate);
-  /// Such a rate of a function is refused by the update that would use it. Throws popdist_error
+  /// If the function returns such a rate, the update that would use it refuses it. Throws popdist_error
   /// kInvalidArgument for an empty function.
   explicit LearningRate(std::function<double(std::uint64_t updates_done)> at);
 

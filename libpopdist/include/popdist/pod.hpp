@@ -68,17 +68,14 @@ class Pod {
 
   /// The sums of allReduceSum, bit by bit, but each instance gets only what it needs: the elements of
   /// parts[i] in tensors[0] of instance i. All other elements of all tensors are undefined afterwards.
-  ///   - Shapes, who calls, errors: as allReduceSum. `parts`: one for each instance of the job; two are the
+  ///   - Shapes, callers, errors: as allReduceSum. `parts`: one for each instance of the job; two are the
   ///     same, or have no element in common. `replicas_per_group` divides the replicas.
   ///   - Clock: a reduce-scatter within each group of so many consecutive replicas, then an all-reduce of
-  ///   parts
-  ///     between groups. With 1, that of allReduceSum.
+  ///     parts between groups. With 1, that of allReduceSum.
   ///   - Cost on one host: if all tensors lie in shared memory, one pass over the part, of which instances
-  ///   with
-  ///     the same one do a share each, and two waits. Others: as allReduceSum.
+  ///     with the same one do a share each, and two waits. Others: as allReduceSum.
   ///   - Cost over several hosts: the rings' first halves, then each replica sends what it has summed
-  ///   straight to
-  ///     those that need it.
+  ///     straight to those that need it.
   void reduceScatterSum(std::span<void* const> tensors, std::size_t count, Type type,
                         std::span<const Part> parts, int replicas_per_group);
 

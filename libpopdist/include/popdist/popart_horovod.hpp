@@ -31,8 +31,8 @@
 
 namespace popdist::popart {
 
-/// Which values of a tensor a run gives back. R replicas of this instance, GA micro-batches of an update;
-/// dimensions of 1 among those in front are left out, the tensor's own never:
+/// Selection of a tensor's values that a run gives back. R replicas of this instance, GA micro-batches of an
+/// update; dimensions of 1 among those in front are left out, the tensor's own never:
 ///
 ///   "Final"      the last micro-batch's                  [R, …]
 ///   "EveryN", n  those of every n-th batch               [batches_per_step / n, GA, R, …]
@@ -109,7 +109,7 @@ class OptimizerValue {
       : value_(std::make_shared<double>(value)), is_const_(is_const) {}
 
   double value() const { return *value_; }
-  /// Not while a run goes on. Throws popdist_error kFailedPrecondition for a constant one.
+  /// Do not call it while a run goes on. Throws popdist_error kFailedPrecondition for a constant one.
   void set(double value);
   operator train::LearningRate() const;
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which IPU of a replica does what and when, in a model that is cut into stages: a schedule is data, made by
-// a pure function, that can be read, simulated and drawn before anything runs.
+// Schedule of the IPUs of a replica, for a model that is cut into stages: data, made by a pure function, that
+// can be read, simulated and drawn before anything runs.
 //
 //   Schedule schedule({.levels = chain(4), .gradient_accumulation_count = 16});
-//   Simulation simulated = simulate(schedule, {.stages = {{10us, 20us}, {10us, 20us}, {10us, 20us}, {9us,
-//   20us}}}); simulated.total; writeSvg(schedule, simulated, "grouped.svg");
+//   const SimulationOptions times{.stages = {{10us, 20us}, {10us, 20us}, {10us, 20us}, {9us, 20us}}};
+//   Simulation simulated = simulate(schedule, times);
+//   simulated.total;
+//   writeSvg(schedule, simulated, "grouped.svg");
 #pragma once
 
 #include <cstdint>
@@ -109,18 +111,18 @@ class Schedule {
   int ipuOf(int stage) const { return ipu_of_[static_cast<std::size_t>(stage)]; }
   int microBatches() const { return static_cast<int>(options_.gradient_accumulation_count); }
 
-  /// Those with forwards and backwards; the update comes in one more.
+  /// Timesteps with forwards and backwards; the update comes in one more.
   int timesteps() const { return timesteps_; }
   /// All actions, in an order in which a single thread can do them: by timestep, then backwards before
   /// forwards, then by stage.
   std::span<const Action> order() const { return order_; }
-  /// Those of one IPU, in its order.
+  /// Actions of one IPU, in its order.
   std::vector<Action> actionsOf(int ipu) const;
 
   /// Micro-batches of which a stage holds activations at the same time. That of micro-batch m may lie in
   /// place m mod slots(stage).
   int slots(int stage) const;
-  /// Those that wait in a stash while the stage works on another one: slots - 1.
+  /// Micro-batches that wait in a stash while the stage works on another one: slots - 1.
   int stash(int stage) const { return slots(stage) - 1; }
   /// True if its backward comes when its forward's activations are gone, so that it is recomputed.
   bool recomputes(int stage) const { return recomputes_[static_cast<std::size_t>(stage)]; }
@@ -194,8 +196,8 @@ struct Simulation {
       0;  ///< the part of the time before the update in which IPUs wait, over all IPUs that have stages
 };
 
-/// When each action starts and ends. A timestep lasts as long as its busiest IPU computes, then as long as
-/// the busiest copies, then a sync. Before it is a load if a micro-batch enters, at its end a store if one
+/// Starts and ends of all actions. A timestep lasts as long as its busiest IPU computes, then as long as the
+/// busiest copies, then a sync. Before it is a load if a micro-batch enters, at its end a store if one
 /// has been through all levels. With ScheduleOptions::overlap_io, I/O tiles load the next timestep's inputs
 /// and store what the one before has made while it computes: only what takes longer, the first load and a
 /// store after the last timestep take time of their own. Exact: whole picoseconds. Throws popdist_error

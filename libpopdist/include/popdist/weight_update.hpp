@@ -50,14 +50,13 @@ class WeightUpdate {
   ///   - `gradients`: already reduced, this instance's part of sharing() at least. Holds undefined values
   ///     afterwards.
   ///   - Callers: every instance. With state shared over instances: one all-gather of the parameters, and
-  ///   for
-  ///     transforms that need norms one of a double for each block; without: nothing is exchanged.
+  ///     for transforms that need norms one of a double for each block; without: nothing is exchanged.
   /// False: the gradient was not finite, and nothing has changed (skip_not_finite). Throws popdist_error
   /// kInvalidArgument for another number of values or other specs, and as Communicator::allGather; values are
   /// then undefined.
   bool apply(FlatTensors& gradients, std::span<FlatTensors> values, double factor = 1);
 
-  /// Which gradients apply() reads in each instance: for Strategy::reductionOf.
+  /// The gradients that apply() reads in each instance: for Strategy::reductionOf.
   const StateSharing& sharing() const;
   /// True if parameters may be updated one by one, as their gradients come: no transform needs the norm of
   /// all gradients, an update is never skipped (skip_not_finite), and no other instance keeps a part of the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which instance holds each replica.
+// The instance that holds each replica.
 #pragma once
 
 #include <vector>

@@ -42,7 +42,7 @@ pop::Status checkRange(const Part& part) {
                               textOf(part.tensor) + ", which has " + std::to_string(whole));
 }
 
-/// That `next` of the same tensor begins where the ones before end.
+/// Checks that `next` of the same tensor begins where the ones before end.
 pop::Status checkJoins(const Part& next, std::size_t covered) {
   if (next.first == covered) return {};
   const bool is_gap = next.first > covered;

@@ -72,7 +72,7 @@ pop::Status checkMetadata(const pop::JsonValue& json) {
   return {};
 }
 
-/// That they lie one behind the other, from 0 to `data_bytes`.
+/// Checks that they lie one behind the other, from 0 to `data_bytes`.
 pop::Status checkFills(const std::vector<Described>& tensors, std::uint64_t data_bytes) {
   std::uint64_t filled = 0;
   for (const Described& each : tensors) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which classes of a pipeline's tensors lie where, by its options.
+// Places of the classes of a pipeline's tensors, by its options.
 #pragma once
 
 #include <string>

@@ -60,7 +60,7 @@ class Memory {
   }
   /// Outputs of the last level, by place.
   std::byte* const* outputs(int place) const { return outputs_[static_cast<std::size_t>(place)].data(); }
-  /// Those for the outfeed.
+  /// Outputs for the outfeed.
   std::byte* const* sent(int place) const { return sent_[static_cast<std::size_t>(place)].data(); }
   std::byte* const* arguments() const { return tables_.arguments.data(); }
 

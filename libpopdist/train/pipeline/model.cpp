@@ -60,7 +60,7 @@ Status checkStage(const Stage& stage, const PipelineOptions& options) {
   return checkParameters(stage, options.parameters);
 }
 
-/// Those of the stage; of one without, the stage itself.
+/// Segments of the stage; of one without, the stage itself.
 std::vector<Segment> segmentsOf(const Stage& stage) {
   if (!stage.segments.empty()) return stage.segments;
   return {{stage.outputs, stage.saved, stage.forward, stage.backward}};

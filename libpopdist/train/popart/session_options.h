@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which options of a PopART session exclude each other.
+// Rules for options of a PopART session that exclude each other.
 #pragma once
 
 #include <string>

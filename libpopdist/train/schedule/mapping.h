@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which IPU of a replica a stage gets, so that what stages hand on has short ways.
+// The IPU of a replica for each stage, such that what stages hand on has short ways.
 #pragma once
 
 #include <vector>

@@ -133,7 +133,7 @@ void Schedule::addActions() {
   const int last_backward = 2 * levels() - 1;
   const int together = options_.batch_serialization_iterations;
   const int entries = microBatches() / together;
-  // Those that a stage works on which has its first `offset` timesteps after they enter: [first, end).
+  // Micro-batches at a stage that has its first `offset` timesteps after they enter: [first, end).
   const auto micro_batches_at = [&](int timestep, int offset) {
     const int since = timestep - offset;
     const bool are_there = since >= 0 && since % period_ == 0 && since / period_ < entries;

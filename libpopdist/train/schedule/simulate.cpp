@@ -180,7 +180,7 @@ class Run {
     if (end.count() > 0) result_.bubble = 1 - utilisation(SimulatedTime(0), end);
   }
 
-  // When a timestep begins.
+  // The start of a timestep.
   SimulatedTime timeOf(int timestep) const {
     return timestep == 0 ? SimulatedTime(0) : result_.syncs[static_cast<std::size_t>(timestep - 1)];
   }

@@ -77,7 +77,7 @@ std::string scaleRules(const LossScale& scale) {
          std::to_string(scale.growth_interval) + ", backoff " + pop::numberText(scale.backoff);
 }
 
-/// As many types as there are parameters, or one for all.
+/// Names of the types: as many as there are parameters, or one for all.
 std::string typesOf(const Spec& sums) {
   std::string text;
   bool same = true;

@@ -29,7 +29,7 @@ pop::Status noneInTime(const FollowSpec& spec, std::optional<std::uint64_t> newe
               ": the training has stopped before its last one, or FollowSpec::timeout is too short"};
 }
 
-/// Not empty, if it is OK.
+/// Steps of the checkpoints in `directory`; not empty, if it is OK.
 pop::Result<std::vector<std::uint64_t>> stepsIn(const std::filesystem::path& directory) {
   try {
     std::vector<std::uint64_t> steps = checkpointSteps(directory);

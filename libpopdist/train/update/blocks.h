@@ -23,7 +23,7 @@ struct BlockRange {
   std::size_t end = 0;
 };
 
-/// Those of member `index` of `members`: consecutive ones, their numbers as equal as they can be.
+/// Blocks of member `index` of `members`: consecutive ones, their numbers as equal as they can be.
 BlockRange shareOf(std::size_t blocks, int members, int index);
 
 }  // namespace popdist::train

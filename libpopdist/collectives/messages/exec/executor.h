@@ -58,7 +58,7 @@ struct RankWork {
   transport::Endpoint* endpoint = nullptr;
 };
 
-/// Why a call failed, and which instance or rank caused it.
+/// The reason of a failed call, and the instance or rank that caused it.
 struct Failure {
   pop::Status status;
   int peer_instance = -1;  ///< the instance whose end caused it; -1: none

@@ -83,7 +83,7 @@ class Connection {
   /// messages.
   virtual std::span<const std::byte> abortMessage() { return {}; }
 
-  /// Why nothing can be sent or received any more; ok: it can. kResourceExhausted may pass.
+  /// The reason that nothing can be sent or received any more; ok: it can. kResourceExhausted may pass.
   virtual pop::Status failure() const { return {}; }
   /// True if data from the peer may still arrive though its process has ended. If so, failure() tells when
   /// nothing more comes.

@@ -31,7 +31,7 @@ struct PluginSetup {
 
 class PluginConnections final : public Connections, private Endpoint, private Sleeper {
  public:
-  /// Why the plugin has no address to offer.
+  /// Fails with the plugin's reason for having no address to offer.
   static pop::Result<std::unique_ptr<Connections>> create(PluginSetup setup);
   ~PluginConnections() override;
 

@@ -24,7 +24,7 @@ using Nonce = std::array<std::byte, 16>;
 /// From the kernel's source of random bytes.
 Nonce randomNonce();
 
-/// Which of the job's connections this is.
+/// Identifies one of the job's connections.
 struct Introduction {
   std::uint32_t group = 0;
   std::uint32_t from = 0;    ///< rank that dials

@@ -24,7 +24,8 @@ class Reception {
   /// Advances all pending connections without waiting. For ranks that lack a stream.
   void receive();
 
-  /// Why not all connections could be accepted at the last try: this process lacks a resource. It may pass.
+  /// The reason that not all connections could be accepted at the last try: this process lacks a resource. It
+  /// may pass.
   const pop::Status& trouble() const { return trouble_; }
 
   /// True if members of the job are about to be let in.
