@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The groups of a context, by number: who calls on them.
+// The groups of a context, by number, and their callers.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on vectors of elements. What is combined are keys: enter() makes one of an element, leave() an
+// Operators on vectors of elements. Operators combine keys: enter() makes one of an element, leave() an
 // element of a key; prepare() is applied before that to members' own elements, not to partial results.
 #pragma once
 

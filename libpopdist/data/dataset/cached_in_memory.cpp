@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cache(): rows are kept as they are first read. Of a sequence all are read when the first is asked for,
-// since its end is not known before.
+// cache(): rows are kept as they are first read. A sequence is read whole when its first row is asked
+// for, since its end is not known before.
 #include <atomic>
 #include <mutex>
 #include <string>

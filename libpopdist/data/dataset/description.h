@@ -11,8 +11,8 @@
 namespace popdist::io {
 
 /// "'/data/a.tar' of 1234 bytes (inode 17, changed at 1764270000.123456789), …": absolute paths and what
-/// another file, or another state of this one, has not. Of long lists the first and a checksum. Waits some
-/// milliseconds where a file was changed in the latest ones: a later change has another time then.
+/// another file, or another state of this one, has not. A long list is cut to the first and a checksum. Waits
+/// some milliseconds where a file was changed in the latest ones: a later change has another time then.
 std::string describeFiles(const std::vector<FileState>& files);
 
 /// The beginning of a long text and its checksum.

@@ -82,8 +82,8 @@ struct PopdistBackend {
   /// `timeout_ms` at the latest. May return early: soon, if the backend makes progress only in these calls.
   void (*wait)(void* group, std::int64_t timeout_ms);
 
-  /// Makes this member lost to `to`, with `last`, of at most 2 KiB, as its last message. What was not
-  /// delivered before may be dropped, and must not hold up `last`.
+  /// Makes this member lost to `to`, with `last`, of at most 2 KiB, as its last message. Data that was
+  /// not delivered before may be dropped, and must not hold up `last`.
   void (*close)(void* group, std::int32_t to, const void* last, std::size_t last_bytes);
   void (*destroy)(void* group);
 };

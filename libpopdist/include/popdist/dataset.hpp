@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Datasets: elements of named tensors, and the steps of a pipeline that shuffle, change and batch them.
 // Nothing is read before an infeed (or rows(), on the host) asks, but for a sequence that is cached: a step
-// after it that needs its size reads all of it. What is read depends only on the pipeline and on the pass:
+// after it that needs its size reads all of it. The elements depend only on the pipeline and on the pass:
 // the same (seed, epoch) gives the same elements in the same order on every machine, for every number of
 // threads and every split of the replicas over instances.
 //

@@ -128,7 +128,7 @@ struct ResumeOptions {
   /// Refuse what would change bits: another number of replicas, of micro-batches an update or of samples a
   /// micro-batch; other parameters or TrainerOptions::variables, or fewer; another optimizer (its transforms,
   /// Transform::settings and first rate), accumulation, gradient_scale, rules of the loss scale or treatment
-  /// of denormals. What no trainer can see stays the program's to keep: the data and its order (its seed),
+  /// of denormals. The program must keep what no trainer can see: the data and its order (its seed),
   /// the step, and functions of the program, such as a rate's course. Older checkpoints tell less, and are
   /// compared by that. false: samples that the epoch has used are kept, where they are whole micro-batches;
   /// bits are not.

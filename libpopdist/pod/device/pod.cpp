@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The replicas of this instance on the emulated Pod: their sums, and the simulated clock. How the sums come
-// about: device_sum.h; how long they take: pod_clock.h.
+// The replicas of this instance on the emulated Pod: their sums (device_sum.h), and the simulated clock
+// (pod_clock.h).
 #include "popdist/pod.hpp"
 
 #include <new>

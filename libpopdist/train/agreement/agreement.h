@@ -30,7 +30,7 @@ void requireSame(Context& context, const pop::Status& mine, const Facts& facts, 
 void requireSame(Context& context, const Facts& facts, const char* function);
 void requireSound(Context& context, const pop::Status& mine, const char* function);
 
-/// Runs `body`, this instance's part of a call of `function`. What it throws is thrown on, after all others
+/// Runs `body`, this instance's part of a call of `function`. Its exception is thrown on, after all others
 /// have been told of it: they get popdist_error with the exception's type and text, and those of the
 /// exceptions nested in it, in the call that they wait in or in their next one. Nothing of the library can be
 /// called together any more then, before internal::prepareOwnCalls().

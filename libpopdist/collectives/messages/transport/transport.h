@@ -18,7 +18,7 @@
 namespace popdist::transport {
 
 /// Through memory, messages start at multiples of this in a channel and are cut (trySend, peek) only at
-/// multiples of kPartAlignmentBytes: no element, and no head, ever lies across a cut. What has come over a
+/// multiples of kPartAlignmentBytes: no element, and no head, ever lies across a cut. Bytes from a
 /// network may end anywhere; then peek() has all of an element or a head when more has been fetched.
 inline constexpr std::size_t kMessageAlignmentBytes = 64;
 inline constexpr std::size_t kPartAlignmentBytes = kMessageAlignmentBytes;

@@ -2,8 +2,8 @@
 // One rank's connection to a peer over TCP: one stream or several, made when they are first needed.
 //
 // With several streams a message is cut into chunks of kChunkBytes, its head included; chunk c travels on
-// stream c mod streams. Both sides know the lengths, so nothing else is on a stream. Of two ranks the lower
-// one dials.
+// stream c mod streams. Both sides know the lengths, so nothing else is on a stream. The lower of two ranks
+// dials.
 #pragma once
 
 #include <cstdint>
