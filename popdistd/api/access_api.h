@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients can ask of the daemon about users, tokens and the audit log, as one interface: gRPC and HTTP
-// only carry it. Semantics: proto/popdist/v1/access.proto. All of it is called on the loop's thread.
+// The calls of clients about users, tokens and the audit log, as one interface: gRPC and HTTP only carry it.
+// Semantics: proto/popdist/v1/access.proto. All of it is called on the loop's thread.
 #pragma once
 
 #include "popdistd/api/api.h"

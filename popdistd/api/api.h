@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients can ask of the daemon, as one interface: gRPC and HTTP only carry it. Semantics:
+// The calls of clients, as one interface: gRPC and HTTP only carry it. Semantics:
 // proto/popdist/v1/controller.proto. All of it is called on the loop's thread.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who asks, and how a transport finds that out.
+// The caller of a request, and how a transport identifies it.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace v1 = ::popdist::v1;
 /// gRPC's, beside those of Code: nothing says who asks, or nothing that counts.
 inline constexpr Code kUnauthenticated = static_cast<Code>(16);
 
-/// Who asks, as it was found out when the call arrived.
+/// The caller, as identified when the call arrived.
 struct Caller {
   std::string user;  ///< of the certificate, the token, …, or popdistd's own where there is no TLS
   std::string peer;  ///< address, for the log
@@ -39,7 +39,7 @@ struct Peer {
   std::string unix_user;  ///< by the local socket; empty: another connection
 };
 
-/// What one request says of its sender; empty: nothing.
+/// The credentials that one request carries; empty: none.
 struct Credentials {
   std::string authorization;  ///< "Bearer pop_…"
   std::string api_user_id;    ///< V-IPU's, with the next
@@ -47,8 +47,8 @@ struct Credentials {
   std::string session;  ///< a browser's
 };
 
-/// Finds out who asks. From any thread. kUnauthenticated: nobody who is known. kPermissionDenied: no
-/// user. kResourceExhausted: too many wrong guesses come from there.
+/// Identifies the caller. From any thread. kUnauthenticated: no known caller. kPermissionDenied: no user.
+/// kResourceExhausted: too many wrong guesses come from there.
 using Identify = std::function<Result<Caller>(const Peer& peer, const Credentials& credentials)>;
 
 /// Ok, or why what a connection has shown at its beginning does not count any more. From any thread.

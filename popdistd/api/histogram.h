@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often values were how large. Pure; one thread, or the owner's lock.
+// A histogram of values. Pure; one thread, or the owner's lock.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class Histogram {
   }
 
   std::span<const double> bounds() const { return bounds_; }
-  /// Of values above the bound before, and not above this one.
+  /// Per bound: the number of values above the bound before, and not above this one.
   const std::vector<std::uint64_t>& counts() const { return counts_; }
   std::uint64_t count() const { return count_; }
   double sum() const { return sum_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the streams of joined hosts come in, as an interface: gRPC only carries it. Messages:
+// The entry of joined hosts' streams, as an interface: gRPC only carries it. Messages:
 // proto/popdist/v1/host.proto. All of it is called on the loop's thread.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted in the daemon, and what there is at the moment: values that /metrics shows. Who counts
-// keeps a Meters, adds to it, and is asked for a copy; docs/reference/metrics.md says what each means.
+// The daemon's counters and momentary values, which /metrics shows. Each component that counts keeps a
+// Meters, adds to it, and returns a copy on request; docs/reference/metrics.md says what each means.
 #pragma once
 
 #include <array>
@@ -57,8 +57,8 @@ struct PartitionMeters {
 struct IpuMeasures {
   std::string cluster;
   std::string allocation;
-  int used = 0;         ///< in a partition that somebody holds
-  int held = 0;         ///< in a partition that nobody holds
+  int used = 0;         ///< in a partition that has a holder
+  int held = 0;         ///< in a partition without a holder
   int free = 0;         ///< in none
   int unusable = 0;     ///< in none, on a machine that is lost or drained
   int in_error = 0;     ///< in a partition in error
@@ -99,7 +99,7 @@ struct CoreMeasures {
   std::int64_t store_bytes = 0;
   std::uint64_t log_bytes = 0;        ///< of jobs' records, sent to readers
   std::uint64_t watch_resyncs = 0;    ///< watchers that began anew
-  Histogram loop_lag{kMomentBounds};  ///< how much later than due the loop runs, each second
+  Histogram loop_lag{kMomentBounds};  ///< delay of the loop's timer, sampled each second
 };
 
 // ---- of the transports

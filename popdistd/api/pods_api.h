@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients can ask of the daemon about its Pods besides V-IPU's own calls (vipu_api.h), as one interface:
-// gRPC and HTTP only carry it. Semantics: proto/popdist/v1/pods.proto. All of it is called on the loop's
-// thread.
+// The calls of clients about Pods besides V-IPU's own (vipu_api.h), as one interface: gRPC and HTTP only
+// carry it. Semantics: proto/popdist/v1/pods.proto. All of it is called on the loop's thread.
 #pragma once
 
 #include <memory>

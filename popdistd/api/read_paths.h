@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be read by HTTP, and by which call of the interfaces each does so, whose rule it has.
+// The paths that can be read by HTTP, each with the interface call that serves it and whose access rule
+// applies.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace pop::popdistd {
 
 struct ReadPath {
   std::string_view path;    ///< "ID": any one part
-  std::string_view method;  ///< in its .proto; "": for whoever has the role viewer
+  std::string_view method;  ///< in its .proto; "": for any caller with the role viewer
 };
 
 /// All but what is for anybody: /healthz, and the page.

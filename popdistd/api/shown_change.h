@@ -45,7 +45,7 @@ class ShownChange {
  private:
   struct Shown {
     v1::Change message;
-    std::array<Bytes, 2> bytes;  ///< by ChangeWire; null: nobody has asked
+    std::array<Bytes, 2> bytes;  ///< by ChangeWire; null: not asked for yet
   };
 
   std::shared_ptr<Shown> shown_;

@@ -9,8 +9,8 @@
 
 namespace pop::popdistd {
 
-/// Lives on the loop's thread; to destroy it ends the stream. Whoever makes it is told by `ready`, on the
-/// loop, that next() has something after it had nothing.
+/// Lives on the loop's thread; to destroy it ends the stream. Its maker is told by `ready`, on the loop, that
+/// next() has something after it had nothing.
 template <typename T>
 class Source {
  public:
