@@ -31,7 +31,7 @@ class Commits {
   /// Calls `done` on the loop once all that has been written so far is durable, or with the error.
   void whenDurable(Done done);
 
-  /// How the last commit went.
+  /// The last commit's status.
   const Status& last() const { return last_; }
 
   const CommitMeters& meters() const { return meters_; }

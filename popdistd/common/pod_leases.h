@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the lives of jobs ask of partitions: a job that names one starts when it is there for it, and holds it
-// until its end is proved. popdistd/pods answers.
+// The interface by which jobs lease partitions: a job that names a partition starts when the partition is
+// there for it, and holds it until the job's end is proved. popdistd/pods implements it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace pop::popdistd {
 struct LeaseRequest {
   std::int64_t job = 0;
   const std::string& user;
-  v1::Role role;  ///< of whoever submitted it, within a token's scope
+  v1::Role role;  ///< of the submitter, within a token's scope
   const model::JobSpec& spec;
 };
 
@@ -33,27 +33,27 @@ struct LeaseAnswer {
   std::string reason;  ///< why it does not start, for people
 };
 
-/// What a job needs of Pods, for the queue.
+/// A job's need of Pods, for the queue.
 struct LeaseNeed {
   enum class Kind : std::uint8_t {
     kNothing,    ///< it names no partition, or has it
-    kPartition,  ///< this one, which is there: nobody else may have it meanwhile
+    kPartition,  ///< this one, which is there: no other job may have it meanwhile
     kBlock,      ///< a new one
-    kBlocked,    ///< what no job's end changes
+    kBlocked,    ///< by a cause that no job's end changes
     kNever,      ///< it cannot be, as it is submitted
   } kind = Kind::kNothing;
   std::string reason;     ///< kBlocked, kNever
   std::string partition;  ///< kPartition
   int segment_ipus = 0;   ///< kBlock, as the rest
   int segments = 1;
-  std::vector<std::string> allocations;  ///< where it may be made
+  std::vector<std::string> allocations;  ///< that it may be made in
 };
 
-/// IPUs that somebody owns, of an allocation.
+/// Owned IPUs of an allocation.
 struct OwnedBlock {
   std::string allocation;
   std::vector<queue::IldIpus> ipus;
-  std::int64_t job = 0;  ///< with whose end they are free; 0: nobody knows when
+  std::int64_t job = 0;  ///< with whose end they are free; 0: the time is unknown
 };
 
 /// All IPUs that jobs may get.
@@ -75,22 +75,22 @@ class PodLeases {
   virtual ~PodLeases() = default;
 
   virtual LeaseNeed need(const LeaseRequest& request) = 0;
-  /// What there is of this name. Of one that is not there, jobs that ask for the same have the same need, and
-  /// of one that a job holds, all have.
+  /// The state of the partition of this name. If it is not there, jobs that ask for the same have the same
+  /// need; if a job holds it, all jobs have.
   virtual Presence presenceOf(const std::string& partition) const = 0;
   virtual PodRoom room() const = 0;
 
-  /// Whether the caller may use the allocation. kNotFound, kPermissionDenied.
+  /// Ok if the caller may use the allocation. kNotFound, kPermissionDenied.
   virtual Status checkAllocation(const Caller& caller, const std::string& allocation) const = 0;
-  /// Likewise of who has submitted the job, as it is by now.
+  /// Likewise for the job's submitter, with its present rights.
   virtual Status checkAllocation(const LeaseRequest& request, const std::string& allocation) const = 0;
-  /// The hosts that serve its agents, by name; none: there is no such allocation, or nobody serves it.
+  /// The hosts that serve its agents, by name; none: there is no such allocation, or no host serves it.
   virtual std::set<std::string> hostsOf(const std::string& allocation) const = 0;
-  /// In which the partition is; empty: there is no such partition.
+  /// The partition's allocation; empty: there is no such partition.
   virtual std::string allocationOf(const std::string& partition) const = 0;
 
-  /// What is wrong with a job that is submitted, whatever else holds partitions. kInvalidArgument,
-  /// kNotFound, kPermissionDenied, kFailedPrecondition.
+  /// Checks a job that is submitted, regardless of who holds partitions now. kInvalidArgument, kNotFound,
+  /// kPermissionDenied, kFailedPrecondition.
   virtual Status check(const LeaseRequest& request) = 0;
 
   /// Makes the partition, or makes it ready, as the job asks for, and if it is (kReady), the job holds it.
@@ -104,8 +104,7 @@ class PodLeases {
   /// The job has ended, and its hosts are free of it. `partition`: that it has named, or empty.
   virtual void ended(std::int64_t job, const std::string& partition) = 0;
 
-  /// The job has ended, and nobody knows whether its hosts are free of it: its partition is in quarantine
-  /// until ended().
+  /// The job has ended, but its hosts may not be free of it: its partition is in quarantine until ended().
   virtual void lost(std::int64_t job, const std::string& why) = 0;
 
   /// The partition that a job holds; empty: none.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has changed since when: each job, host and partition with the revision of its last change, so that a
-// watcher that falls behind skips what has changed again, and nothing queues up for it.
+// An index of changes: each job, host and partition with the revision of its last change, so that a watcher
+// that falls behind skips what has changed again, and nothing queues up for it.
 #pragma once
 
 #include <compare>
@@ -36,7 +36,7 @@ class Revisions {
   struct Entry {
     ThingId thing;
     bool is_removed = false;
-    MayHear may_hear;  ///< of the end of what was removed; null: everybody
+    MayHear may_hear;  ///< of the end of what was removed; null: every caller
   };
   using Entries = std::map<std::uint64_t, Entry>;
 
@@ -46,7 +46,7 @@ class Revisions {
   /// The thing has changed, or is new; returns the revision. `last`: that of its change before, 0: none.
   std::uint64_t changed(const ThingId& thing, std::uint64_t last);
   /// It is gone. The last 1,000 of these are kept. `may_hear` is asked later, when nothing of it is left;
-  /// null: everybody may.
+  /// null: every caller may.
   void removed(const ThingId& thing, std::uint64_t last, MayHear may_hear = nullptr);
 
   /// Forgets everything: watchers begin anew, when all that there is has changed again.
@@ -58,7 +58,7 @@ class Revisions {
   void countResync() { ++resyncs_; }
   std::uint64_t resyncs() const { return resyncs_; }
 
-  /// Whether all that has happened after `revision` is known.
+  /// True if all changes after `revision` are known.
   bool reachesBackTo(std::uint64_t revision) const { return revision >= first_; }
 
   /// By revision; those after `revision` begin at entries().upper_bound(revision).
@@ -75,7 +75,7 @@ class Revisions {
  private:
   std::uint64_t add(std::uint64_t last, Entry entry);
 
-  std::uint64_t first_;  ///< what was removed up to here is not known any more
+  std::uint64_t first_;  ///< removals up to here are forgotten
   std::uint64_t current_;
   std::uint64_t resyncs_ = 0;
   bool is_telling_ = false;

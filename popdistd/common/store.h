@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon must not forget. One transaction at a time gathers the writes of one turn of the loop;
-// commit() makes them durable together. The daemon alone writes; another process may read.
+// The daemon's durable state. One transaction at a time gathers the writes of one turn of the loop; commit()
+// makes them durable together. The daemon alone writes; another process may read.
 //
 // "An IPU has one owner" and "a partition has one job" are constraints of the store: a write against one is
 // kAlreadyExists, names what is there, and changes nothing. What a write refers to must be there (kNotFound),
@@ -22,7 +22,7 @@ namespace pop::popdistd {
 
 namespace v1 = ::popdist::v1;
 
-/// Whether a write was refused by itself: it has changed nothing, and the turn goes on without it.
+/// True if the store refused this write alone: it has changed nothing, and the turn goes on without it.
 inline bool isRefusal(const Status& status) {
   switch (status.code()) {
     case Code::kAlreadyExists:
@@ -77,7 +77,7 @@ struct StoredAudit {
   friend bool operator==(const StoredAudit&, const StoredAudit&) = default;
 };
 
-/// What a user has used, as it counted then: popdistd/queue/fair_share.h.
+/// A user's usage, as it counted then: popdistd/queue/fair_share.h.
 struct StoredUsage {
   std::string user;
   std::int64_t amount_ms = 0;  ///< of an instance or an IPU
@@ -86,7 +86,7 @@ struct StoredUsage {
   friend bool operator==(const StoredUsage&, const StoredUsage&) = default;
 };
 
-/// What CheckStore finds, and what the store holds.
+/// The findings of CheckStore, and the store's contents in numbers.
 struct StoreCheck {
   std::vector<std::string> findings;  ///< none: it is whole
   std::int64_t jobs = 0;
@@ -147,14 +147,14 @@ class Store {
   /// All that was written since the last commit is on the disk when this returns. After an error
   /// (kResourceExhausted: the disk is full) none of it is: the caller's memory is ahead of the store.
   virtual Status commit() = 0;
-  /// Whether commit() has something to do, or to say: that the turn is undone.
+  /// True if commit() has something to do, or has to report that the turn is undone.
   virtual bool hasUncommitted() const = 0;
 
   /// A whole, consistent copy of what is committed, as a file that does not exist yet (kAlreadyExists); its
   /// path is absolute.
   virtual Status backup(const std::string& path) = 0;
   virtual Result<StoreCheck> check() = 0;
-  /// How large it is. Takes no time to speak of.
+  /// The store's size. Takes no time to speak of.
   virtual Result<std::int64_t> bytes() = 0;
 };
 
