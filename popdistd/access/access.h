@@ -26,7 +26,7 @@ class Access {
     WallClock clock = [] { return std::chrono::system_clock::now(); };
     RandomName random_name;
     std::string audit_file;                    ///< empty: the store alone has the audit log
-    std::function<void()> roles_changed = {};  ///< of a user; null: nobody is told
+    std::function<void()> roles_changed = {};  ///< of a user; null: no listener
   };
 
   explicit Access(const Parts& parts);
@@ -37,7 +37,7 @@ class Access {
   /// Once, before the first call. An error: the audit log cannot be read.
   Status start();
 
-  // What transports carry.
+  // The interfaces that transports carry.
   Api& api() { return api_; }
   PodsApi& pods() { return pods_; }
   VipuApi& vipu() { return vipu_; }

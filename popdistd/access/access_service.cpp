@@ -34,7 +34,7 @@ Status checkMakesSecrets(const Caller& caller) {
 
 }  // namespace
 
-// What is in memory is ahead of the store, if that could not be written: it is read again.
+// After a failed commit, memory is ahead of the store: it is read again.
 template <typename T>
 void AccessService::answer(Result<T> made, Reply<T> reply) {
   if (!made.ok()) return reply(made.status());
@@ -213,7 +213,7 @@ void AccessService::removeToken(const Caller& caller, v1::TokenRef token, Reply<
   answer<v1::Nothing>(dropped.ok() ? Result<v1::Nothing>(v1::Nothing()) : dropped, std::move(reply));
 }
 
-// Whether another user's token is there is nobody's business. One that leaks takes no others along.
+// The answer must not reveal whether another user's token exists. A token that leaks cannot drop others.
 Status AccessService::dropToken(const Caller& caller, const std::string& id) {
   for (const v1::TokenRecord& each : parts_.accounts.tokens()) {
     if (each.info().id() != id) continue;

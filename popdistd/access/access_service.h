@@ -25,7 +25,7 @@ class AccessService final : public AccessApi {
     const AuditLog& audit;
     WallClock clock;
     RandomName random_name;
-    std::function<void()> roles_changed;  ///< of a user; null: nobody is told
+    std::function<void()> roles_changed;  ///< of a user; null: no listener
   };
 
   explicit AccessService(Parts parts) : parts_(std::move(parts)) {}

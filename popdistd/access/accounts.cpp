@@ -66,8 +66,8 @@ Result<Caller> Accounts::byConnection(const Peer& peer) const {
                 .certificate = peer.certificate};
 }
 
-// Right ones count however many wrong ones come from there: many people may share an address. Nobody finds
-// one by guessing.
+// A correct secret is accepted however many wrong ones come from its address: many users may share an
+// address, and guessing does not find a secret.
 Result<Caller> Accounts::bySecret(const Peer& peer, const Credentials& credentials) {
   const Time now = settings_.clock();
   Result<Caller> caller = !credentials.authorization.empty() ? byToken(credentials.authorization)
@@ -113,7 +113,7 @@ Result<Caller> Accounts::byVipuKey(const Credentials& credentials) const {
   return caller;
 }
 
-// What its user may do by now, and no more than its scope.
+// The caller has its user's present role, but no more than the token's scope.
 Result<Caller> Accounts::callerWith(v1::TokenRecord& token, v1::KnownBy how) {
   v1::TokenInfo& info = *token.mutable_info();
   const std::int64_t now_s = timestamp(settings_.clock()).seconds();

@@ -30,7 +30,7 @@ class FileCheck {
  public:
   explicit FileCheck(const std::string& path) : path_(path), lines_(path) {}
 
-  /// What is wrong; empty: nothing.
+  /// The difference, in words; empty: none.
   std::string compare(const v1::AuditEntry& entry) {
     std::string line;
     if (!std::getline(lines_, line))
@@ -140,7 +140,7 @@ void AuditLog::add(v1::AuditEntry entry) {
   unsettled_.push_back(std::move(entry));
 }
 
-// Of a turn that was undone, nothing was written.
+// An undone turn has written nothing.
 void AuditLog::settled(const Status& status) {
   const std::deque<v1::AuditEntry> entries = std::exchange(unsettled_, {});
   if (!status.ok()) {
@@ -221,7 +221,7 @@ Result<v1::ListAuditReply> AuditLog::list(const std::string& user, int limit) co
   return allOf(listing(user, limit));
 }
 
-// Of a reading of all there is.
+// The state of one check of the whole log.
 struct AuditLog::Check {
   v1::CheckAuditReply reply;
   std::optional<FileCheck> file;

@@ -13,8 +13,8 @@ namespace pop::popdistd {
 /// Ok: it may join as one of its names. kUnauthenticated: it shows nothing. kPermissionDenied: it is a user.
 Status checkIsHost(const Peer& peer);
 
-/// Without TLS everybody may, but not by the local socket. As checkIsHost(); kPermissionDenied: it is another
-/// host.
+/// Without TLS any caller may, but not by the local socket. As checkIsHost(); kPermissionDenied: it is
+/// another host.
 Status checkMayJoin(const Peer& peer, const std::string& host);
 
 }  // namespace pop::popdistd

@@ -18,7 +18,7 @@
 
 namespace pop::popdistd {
 
-/// Where calls are written down.
+/// The audit log, as guarded interfaces see it.
 class Audit {
  public:
   virtual ~Audit() = default;
@@ -30,11 +30,11 @@ class Audit {
   virtual void whenDurable(std::function<void(const Status&)> done) = 0;
 };
 
-/// What guarded interfaces have in common.
+/// The common part of guarded interfaces.
 class Guard {
  public:
-  /// `today`: the caller of an earlier moment as it is now, or why it is nobody any more; null: nobody
-  /// changes.
+  /// `today`: the caller of an earlier moment as it is now, or why it is no caller any more; null: callers do
+  /// not change.
   explicit Guard(Audit& audit, Today today = nullptr) : audit_(audit), today_(std::move(today)) {}
 
   Result<Caller> today(const Caller& caller) const {
@@ -111,7 +111,7 @@ class Guard {
     return checkMay(now, rule);
   }
 
-  // What was answered at once is told when it has been written down.
+  // An immediate answer is sent when its audit entry is durable.
   template <typename T>
   void answerLater(Reply<T> reply, Result<T> result) {
     audit_.whenDurable([reply = std::move(reply), result = std::move(result)](const Status& written) mutable {

@@ -27,7 +27,7 @@ class GuardedApi final : public Api {
   }
 
  private:
-  /// Of a call for one job: once it is known whose it is.
+  /// Passes a call for one job, once the job's user is known.
   template <typename Request, typename T>
   void passOfJob(std::string_view name, void (Api::*method)(const Caller&, Request, Reply<T>),
                  const Caller& caller, Request request, Reply<T> reply);

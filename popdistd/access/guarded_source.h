@@ -14,7 +14,7 @@
 
 namespace pop::popdistd {
 
-/// A stream that somebody reads.
+/// A stream that is being read.
 class OpenStream {
  public:
   /// `rule`: what it takes to read on.
@@ -85,7 +85,7 @@ class RefusedSource final : public Source<T> {
   std::optional<T> next() override { return std::nullopt; }
   std::optional<Status> ended() const override { return *why_; }
 
-  /// Where the end is to be told.
+  /// The place for the end's status.
   const std::shared_ptr<std::optional<Status>>& why() const { return why_; }
 
  private:

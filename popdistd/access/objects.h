@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a request is about, as the audit log names it: "job 12", "host h0". Pure; included by this folder
+// The object of a request, as the audit log names it: "job 12", "host h0". Pure; included by this folder
 // only.
 #pragma once
 
@@ -101,7 +101,7 @@ inline std::string objectOf(const v1::CreateTokenRequest& request) {
          (has_scope ? ", scope " + std::string(roleName(request.scope())) : "");
 }
 
-/// Of what only reads, which nobody writes down.
+/// Empty for requests that only read, which are not audited.
 template <typename Request>
 std::string objectOf(const Request&) {
   return {};

@@ -17,8 +17,8 @@ constexpr bool kAudited = true;
 constexpr bool kReads = false;
 constexpr bool kByKeys = true;
 
-// Of partitions, the allocation decides besides (popdistd/pods/pod_access.h), and who holds one that is
-// removed with force.
+// Calls on partitions are also subject to the allocation (popdistd/pods/pod_access.h), and a removal with
+// force to the holder.
 constexpr std::array kPolicy{
 #define CALL(Name, member, Request, Answer, least, others, audit, ...) Rule{#Name, least, others, audit},
 #include "proto/calls/controller.def"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may what: one table of all calls, and how it is read. Pure.
+// The rights: one table of all calls, and how it is read. Pure.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,12 @@ namespace pop::popdistd {
 struct Rule {
   std::string_view method;   ///< by its name in the .proto; the same name means the same everywhere
   v1::Role least;            ///< of who may call it
-  v1::Role others;           ///< of who may call it for a job of somebody else
+  v1::Role others;           ///< for calling it on another user's job
   bool is_audited;           ///< it changes something, or gives everything away
   bool is_for_keys = false;  ///< V-IPU's clients, known by a key, call it too
 };
 
-/// The caller of an earlier moment as it is now. kUnauthenticated: it is nobody any more.
+/// The caller of an earlier moment as it is now. kUnauthenticated: it is no caller any more.
 using Today = std::function<Result<Caller>(const Caller& caller)>;
 
 std::span<const Rule> policy();

@@ -19,9 +19,9 @@ std::string makeSecret(const RandomName& random_name);
 std::string makeToken(const RandomName& random_name);
 bool looksLikeToken(std::string_view text);
 
-/// What is kept of a secret.
+/// The digest that is kept in place of a secret.
 std::string digestOfSecret(std::string_view secret);
-/// By which people name a token; says nothing of it.
+/// The public id of a token; reveals nothing of the token.
 std::string tokenId(std::string_view digest);
 
 std::string inHexadecimal(std::string_view bytes);
