@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What there is of jobs, hosts and records, in numbers: popdistd/api/measures.h. One look at each job.
+// Jobs, hosts and records in numbers: popdistd/api/measures.h. One look at each job.
 #include "popdistd/jobs/daemon_core.h"
 
 namespace pop::popdistd {

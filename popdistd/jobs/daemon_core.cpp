@@ -295,7 +295,7 @@ Result<std::unique_ptr<Source<v1::Record>>> DaemonCore::logs(const Caller& calle
 Status DaemonCore::joined(const v1::HostJoins& joins, const std::string& address,
                           std::shared_ptr<HostChannel> channel) {
   POP_RETURN_IF_ERROR(checkJoins(joins));
-  // It would be told to kill what nobody knows.
+  // Without the store's jobs, it would be told to kill its runners as unknown.
   if (!load_problem_.ok()) return unavailable("popdistd cannot read its store: " + load_problem_.message());
   if (joins.cluster_id() == cluster_id_ && joins.epoch() > epoch_) return riseAbove(joins);
   POP_RETURN_IF_ERROR(hosts_.joined(joins, address, channel));

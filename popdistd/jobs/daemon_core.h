@@ -33,8 +33,8 @@ struct CoreSettings {
   WallClock clock = [] { return std::chrono::system_clock::now(); };
   std::function<std::string()> random_name;  ///< a new one each time
   std::string version;
-  std::function<bool(const std::string& user)> is_admin;  ///< who may use every allocation
-  IsShutOut is_shut_out;                                  ///< null: nobody is
+  std::function<bool(const std::string& user)> is_admin;  ///< admins may use every allocation
+  IsShutOut is_shut_out;                                  ///< null: no user is
   IssueCredentials issue;                                 ///< null: jobs have one host each
   HostRules host_rules;
   RetentionSettings retention;
@@ -43,9 +43,8 @@ struct CoreSettings {
   queue::Rules queue;
   VipuServer vipu_server;
   std::string leader;  ///< its own address, as leader of several; empty: it is alone
-  std::function<void(const std::string& line)> warn;  ///< for the log; null: nobody reads it
-  std::function<void(const std::string& line)>
-      audit;  ///< what admins have done by force; null: nobody reads it
+  std::function<void(const std::string& line)> warn;   ///< for the log; null: not logged
+  std::function<void(const std::string& line)> audit;  ///< what admins have done by force; null: not audited
   /// The store cannot be read any more: what is in memory is not the truth, and the process is to end.
   std::function<void(const Status& why)> give_up;
 };
@@ -84,7 +83,7 @@ class DaemonCore final : public Api, public HostGate {
     lives_.scheduleSoon();
   }
 
-  /// Where it listens: what jobs are told from now on. For a port that was not known at the start.
+  /// Sets the port that jobs are told from now on, where it was not known at the start.
   void listensAt(int port) {
     vipu_server_.port = port;
   }
@@ -126,8 +125,8 @@ class DaemonCore final : public Api, public HostGate {
   void replyWhenDurable(std::int64_t job, Reply<v1::JobInfo> reply);
   void replyWhenDurable(const std::string& host, Reply<v1::HostInfo> reply);
   Result<Host*> hostOf(const v1::HostRef& ref);
-  /// Whether the user may have one job more of this kind waiting. kResourceExhausted, kFailedPrecondition:
-  /// the quota; kNotFound, kPermissionDenied: the allocation.
+  /// Ok if the user may have one more waiting job of this kind. kResourceExhausted, kFailedPrecondition: the
+  /// quota; kNotFound, kPermissionDenied: the allocation.
   Status mayWait(const Caller& caller, const Job& job) const;
   v1::QuotaInfo view(const v1::QuotaInfo& quota);
   std::int64_t firstFreeId(const std::vector<v1::HeldRunner>& runners);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hosts and runners say is brought within bounds where it enters: one host that is broken, or in the
-// wrong hands, must not harm the others, the store or the lists that people read. Pure.
+// Bounds for the words of hosts and runners, applied where they enter: one host that is broken, or in the
+// wrong hands, must not harm the others, the store or the lists that users read. Pure.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace v1 = ::popdist::v1;
 /// The largest number of a job or a record: up to here, numbers are exact in JSON and in the page, too.
 inline constexpr std::int64_t kMostNumber = (std::int64_t{1} << 53) - 1;
 
-/// How far what hosts say may be above what this life of the daemon has found in its store: jobs and starts
-/// since an old copy of the store was made.
+/// The largest lead that hosts' numbers may have over those that this life of the daemon has found in its
+/// store: jobs and starts since an old copy of the store was made.
 inline constexpr std::int64_t kMostUnknownJobs = 1'000'000;
 inline constexpr std::uint64_t kMostUnknownEpochs = 65'536;
 

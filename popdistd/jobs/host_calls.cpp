@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients ask of hosts.
+// The calls of clients about hosts.
 #include <utility>
 
 #include "common/base/text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients ask of jobs.
+// The calls of clients about jobs.
 #include <utility>
 
 #include "common/base/text.h"
@@ -169,7 +169,7 @@ void DaemonCore::forgetOldJobs() {
   }
 }
 
-// Of a job of somebody else in an allocation that the caller may not use, nothing is told about where it is.
+// Hides the place of another user's job if the caller may not use the job's allocation.
 Sight DaemonCore::sightOf(const Caller& caller, const Job& job) const {
   if (job.info().user() == caller.user || manages(caller)) return Sight::kAll;
   const std::string& named = job.info().allocation();

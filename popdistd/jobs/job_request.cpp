@@ -73,7 +73,7 @@ void checkSpec(const v1::SubmitRequest& request, model::JobSpec& spec, std::vect
   for (std::string& mistake : model::findMistakes(spec)) mistakes.push_back(std::move(mistake));
 }
 
-// What is asked of the queue, as text: whole numbers, and names without line ends.
+// The job's demands on the queue, as text: whole numbers, and names without line ends.
 void setKeys(LiveJob& job, const v1::JobRecord& record) {
   std::string& key = job.shape_key;
   key = std::to_string(job.spec.num_instances) + '/' + std::to_string(job.spec.timeout.count()) + '/' +
@@ -104,7 +104,8 @@ void setShares(LiveJob& job, bool hosts_named) {
   if (hosts_named) job.named_load = std::move(load);
 }
 
-// What poprun's summary names. Of very many programs, the last one stands for the rest.
+// The parts of the spec that poprun's summary names. If there are very many programs, the last one stands for
+// the rest.
 model::JobSpec shownSpec(const model::JobSpec& spec) {
   model::JobSpec shown;
   shown.hosts = placeholders(static_cast<int>(std::min(spec.hosts.size(), std::size_t{2})));

@@ -30,9 +30,9 @@ std::string requestKey(const std::string& user, const std::string& request_id);
 /// Instances on each of the hosts, in this order, as the job's placement divides them.
 std::map<std::string, int> loadOn(const model::JobSpec& spec, const std::vector<std::string>& hosts);
 
-/// Where jobs find V-IPU's API of this daemon.
+/// The address at which jobs find V-IPU's API of this daemon.
 struct VipuServer {
-  std::string host;  ///< empty: where the job itself says
+  std::string host;  ///< empty: the host that the job itself names
   int port = 8090;
 };
 

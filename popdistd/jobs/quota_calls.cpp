@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients ask of quotas, and what these mean for a job that is submitted.
+// The calls of clients about quotas, and the check of a submitted job against them.
 #include <algorithm>
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changes, for one watcher: Controller.Watch.
+// The stream of changes for one watcher: Controller.Watch.
 #pragma once
 
 #include <functional>

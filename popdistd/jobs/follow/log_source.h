@@ -53,7 +53,7 @@ class LogSource final : public Source<v1::Record> {
   const bool events_only_;
   const Api::Ready ready_;
   Revisions::Subscription subscription_;
-  RunnerId runner_;               ///< whose records these are
+  RunnerId runner_;               ///< the runner of these records
   std::uint64_t from_;            ///< the next record
   std::int64_t stream_ = 0;       ///< 0: none
   std::deque<Ahead> ahead_;       ///< at most the credit

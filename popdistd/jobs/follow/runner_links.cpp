@@ -65,7 +65,7 @@ bool RunnerLinks::order(const std::string& host, const RunnerId& runner, v1::Run
   return send_(host, std::move(to_host));
 }
 
-// Nobody is there who could say records: a feeder must come.
+// No process is there to send records: a feeder must come.
 void RunnerLinks::wake(const LinkId& id, Link& link) {
   if (link.presence != Presence::kAbsent || link.streams.empty()) return;
   v1::HostOrder order;
@@ -126,7 +126,7 @@ void RunnerLinks::said(const std::string& host, const RunnerId& runner, v1::Runn
   }
 }
 
-// Not one that somebody else's runner names.
+// Ignores an order that another link's runner names.
 std::map<std::int64_t, RunnerLinks::Stream>::iterator RunnerLinks::streamOf(std::int64_t order,
                                                                             const LinkId& id) {
   const auto number = orders_.find(order);

@@ -28,7 +28,7 @@ inline RunnerId idOf(const v1::RunnerKey& key) {
 }
 v1::RunnerKey keyOf(const RunnerId& id);
 
-/// What a reader wants of a job's records.
+/// A reader's wish: which of a job's records.
 struct FollowRequest {
   std::uint64_t from_sequence = 1;
   bool events_only = false;
@@ -85,7 +85,7 @@ class RunnerLinks {
   struct Stream {
     std::string host;
     RunnerId runner;
-    FollowRequest request;  ///< what is still wanted
+    FollowRequest request;  ///< the part that is still wanted
     Events events;
     std::int64_t order = 0;  ///< the number that its runner knows it by; 0: the runner does not know it
   };

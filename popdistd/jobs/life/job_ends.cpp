@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How jobs' records come in, and how jobs end.
+// The arrival of jobs' records, and the end of jobs.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -17,7 +17,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Of one job's events in the store; beyond, only the outcome is kept, and the rest is on the job's host.
+// Limit of one job's events in the store; beyond, only the outcome is kept, and the rest is on the job's
+// host.
 constexpr std::int64_t kMaxEventBytes = 16 << 20;
 constexpr std::int64_t kEventCredit = 4 << 20;
 constexpr std::chrono::seconds kReplanAfter{10};
@@ -161,7 +162,7 @@ void JobLives::letPartitionGo(const Job& job, const std::string& partition) {
                   [this, id = job.id(), partition] { parts_.pods.ended(id, partition); });
 }
 
-// Of the runner of a job that was lost, which has kept its partition so long.
+// The runner of a lost job is gone; until now the job has kept its partition.
 void JobLives::hostIsFree(const Host& host, const RunnerId& runner) {
   const Job* const job = parts_.jobs.find(runner.first);
   if (job == nullptr || job->runner() != runner || job->host() != host.info().name() ||

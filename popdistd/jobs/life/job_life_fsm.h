@@ -29,9 +29,9 @@ enum class JobLifeEvent : std::uint8_t {
   kHostLost,   ///< its first, which has its runner
 };
 
-/// What must happen next.
+/// The action that must follow a transition.
 enum class JobLifeAction : std::uint8_t {
-  kPlan,         ///< what starts now
+  kPlan,         ///< the jobs that start now
   kOrderStart,   ///< once its hosts are stored
   kWaitAgain,    ///< it gives back what it has taken
   kBeginRun,     ///< its time begins
@@ -76,7 +76,7 @@ inline constexpr std::array kJobLifeTable = [] {
       JobLifeRow{v1::JOB_STARTING, kCannotStart, v1::JOB_ENDED, Do::kEndFailed},
       JobLifeRow{v1::JOB_STARTING, kDrop, v1::JOB_ENDED, Do::kEndCancelled},
       JobLifeRow{v1::JOB_STARTING, kCancel, v1::JOB_ENDING, Do::kStop},
-      // Its runner began and ended while nobody heard of it.
+      // Its runner began and ended without the daemon hearing of it.
       JobLifeRow{v1::JOB_STARTING, kOutcome, v1::JOB_ENDED, Do::kEndByOutcome},
       JobLifeRow{v1::JOB_STARTING, kRunnerGone, v1::JOB_ENDING, Do::kAskForProof},
       JobLifeRow{v1::JOB_STARTING, kHostLost, v1::JOB_ENDED, Do::kEndLost},
@@ -96,7 +96,7 @@ inline constexpr std::array kJobLifeTable = [] {
   };
 }();
 
-/// What `event` does in `state`, or nothing if it has no meaning there.
+/// The transition for `event` in `state`, or nothing if the event has no meaning there.
 constexpr std::optional<JobLifeTransition> step(v1::JobState state, JobLifeEvent event) {
   for (const JobLifeRow& row : kJobLifeTable) {
     if (row.from == state && row.on == event) return JobLifeTransition{row.to, row.action};
@@ -104,7 +104,7 @@ constexpr std::optional<JobLifeTransition> step(v1::JobState state, JobLifeEvent
   return std::nullopt;
 }
 
-/// Of a job that is submitted.
+/// The first state of a submitted job.
 constexpr v1::JobState firstState(bool held) {
   return held ? v1::JOB_HELD : v1::JOB_QUEUED;
 }

@@ -196,7 +196,7 @@ bool JobLives::isOrphan(std::int64_t id) const {
                      [id](const auto& each) { return each.second.contains(id); });
 }
 
-// What the host has that nobody here knows any more: it was forgotten while the host was away.
+// A runner whose job was forgotten while the host was away is killed and removed.
 void JobLives::takeUp(Host& host, const v1::HeldRunner& held) {
   Job* const job = parts_.jobs.find(held.key().job());
   const bool is_expected =
@@ -223,7 +223,7 @@ bool JobLives::isClaimed(const Job& job, const Host& host, const v1::HeldRunner&
   return job.host() != host.info().name() && (own == nullptr || own->channel == nullptr);
 }
 
-// Of a job that has ended here: its runner waits for that, or goes on with a job that counts as lost.
+// The job has ended here: its runner waits to hear so, or still runs a job that counts as lost.
 void JobLives::dismiss(Host& host, const v1::HeldRunner& held) {
   if (!held.alive()) return;
   const Job& job = *parts_.jobs.find(held.key().job());

@@ -27,7 +27,7 @@
 
 namespace pop::popdistd {
 
-/// What a job's runner needs to reach the agent services of the job's hosts.
+/// Issues the credentials by which a job's runner reaches the agent services of the job's hosts.
 using IssueCredentials = std::function<Result<v1::JobCredentials>(const v1::JobRecord& job)>;
 
 class JobLives {
@@ -64,7 +64,7 @@ class JobLives {
   Status signal(Job& job, int signal);
   Status hold(Job& job);
   Status release(Job& job);
-  /// Of a job that has ended: what its host has of it goes, now or when it joins.
+  /// Removes the data of an ended job from its host, now or when the host joins.
   void forget(const Job& job);
 
   // ---- what hosts say
@@ -129,7 +129,7 @@ class JobLives {
   void missing(Job& job);
   void runnerIsThere(Job& job);
   void refused(Job& job, const Status& why);
-  /// Of the job's user, on its host. False: the job itself is to blame.
+  /// Pauses starts of the job's user on its host. False: the job itself is to blame.
   bool pauseStarts(const Job& job, const Status& why);
   void save(Job& job);
   static void kill(Host& host, const v1::RunnerKey& key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How waiting jobs start, and what the others are told: what popdistd/queue plans is carried out here.
+// The start of waiting jobs, and the answers to the others: carries out the plans of popdistd/queue.
 #include <utility>
 
 #include "common/base/text.h"
@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 // A plan costs a few milliseconds where ten thousand wait; it is made for all that happens meanwhile.
 constexpr std::size_t kJobsPerMillisecond = 500;
 // Watchers hear of each change of the jobs that come next; of those behind when what they wait for is another
-// thing. Whoever asks gets the last plan's words.
+// thing. Requests get the last plan's words.
 constexpr int kNearJobs = 100;
 
 v1::WaitCause causeOf(queue::Why why) {

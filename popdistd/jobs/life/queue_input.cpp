@@ -186,7 +186,8 @@ class Builder {
         all.push_back(number);
         if (std::find(refused.begin(), refused.end(), name) == refused.end()) usual.push_back(number);
       }
-      // Where too few others are left, those that have refused it are asked again: the third refusal ends it.
+      // If too few others are left, hosts that have refused the job are asked again: the third refusal ends
+      // it.
       shape.of_hosts = usual.size() < static_cast<std::size_t>(shape.num_hosts) ? all : usual;
     }
     if (shape.blocked.empty()) shape.blocked = whyTooFew(shape, allocation, std::move(closed));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the queue looks at, from the tables of jobs, hosts, partitions and quotas.
+// The queue's input, from the tables of jobs, hosts, partitions and quotas.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace pop::popdistd {
 
-/// True for a user who may do nothing any more, so that none of its jobs starts; null: everybody may.
+/// True for a user who may do nothing any more, so that none of its jobs starts; null: all users may.
 using IsShutOut = std::function<bool(const std::string& user)>;
 
 struct QueueTables {
@@ -25,7 +25,7 @@ struct QueueTables {
   const queue::Rules& rules;
   const IsShutOut& is_shut_out;
   Clock::time_point now;
-  queue::Time seen;  ///< what was used is counted by it, whatever the time of day does
+  queue::Time seen;  ///< the clock of usage, whatever the time of day does
 };
 
 struct QueueInput {
@@ -45,8 +45,7 @@ std::map<std::string, HostLoad> loadOf(JobTable& jobs);
 /// The job's instances and IPUs, as quotas count them.
 queue::Shape useOf(const Job& job);
 
-/// What the job has used since its runner has started, in seconds, as it counts when `seen` of SeenTime is
-/// now.
+/// The job's usage in seconds since its runner has started, as it counts when `seen` of SeenTime is now.
 double usedSoFar(const Job& job, queue::Time seen);
 
 /// The allocations of these pools, with what runs.

@@ -17,7 +17,7 @@ std::int64_t millisecondsSince1970(const WallClock& clock) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(clock().time_since_epoch()).count();
 }
 
-// What a host says of itself is shown to people.
+// A host's own words are shown to users: they are made printable and bounded.
 void takeInventory(const v1::HostJoins& joins, int most_slots, v1::HostInfo& info) {
   info.set_name(joins.name());
   info.set_version(bounded(printable(joins.version()), kMostVersionBytes));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon tells of many jobs at once.
+// Searches and counts over many jobs at once.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace pop::popdistd {
 /// Why it waits, or has ended as it has, for people: JobLives::reasonOf().
 using ReasonOf = std::function<const std::string&(const Job& job)>;
 
-/// Whether its id, name, user, first host, command or reason has the text in it, in any case. `text`: in
+/// True if the job's id, name, user, first host, command or reason contains the text, in any case. `text`: in
 /// lower case.
 bool hasText(const Job& job, const ReasonOf& reason_of, std::string_view text);
 

@@ -18,7 +18,7 @@ namespace pop::popdistd {
 
 class JobScans {
  public:
-  /// What the caller may know of a job.
+  /// The job as the caller may see it.
   using View = std::function<v1::JobInfo(const Caller& caller, const Job& job)>;
   using ReasonFor = std::function<const std::string&(const Caller& caller, const Job& job)>;
 

@@ -22,13 +22,13 @@
 
 namespace pop::popdistd {
 
-/// What the queue has last said of a job that waits.
+/// The queue's last answer to a job that waits.
 struct QueueAnswer {
   std::string text;  ///< why it waits
   std::optional<queue::Time> expected;
 };
 
-/// What a job that has not ended needs besides its record.
+/// The data, besides its record, of a job that has not ended.
 struct LiveJob {
   model::JobSpec spec;                    ///< as submitted
   std::map<std::string, int> named_load;  ///< instances on each host that it names; empty: it names none
@@ -39,7 +39,7 @@ struct LiveJob {
   std::optional<QueueAnswer> answer;  ///< of the last plan; none unless it is queued
   bool start_is_sent = false;  ///< the order to start its runner, perhaps by an earlier life of the daemon
   std::string claimed_by;      ///< a host that says it has the runner, while the job's host is not there
-  std::int64_t events_stream = 0;  ///< of RunnerLinks; 0: nobody follows them
+  std::int64_t events_stream = 0;  ///< of RunnerLinks; 0: its events are not followed
 };
 
 struct Job {
@@ -56,7 +56,7 @@ struct Job {
   std::int64_t id() const { return record.info().id(); }
   v1::JobState state() const { return record.info().state(); }
   RunnerId runner() const { return {record.info().id(), record.info().attempt()}; }
-  /// Where its runner is; empty: it has none yet.
+  /// The runner's host; empty: it has no runner yet.
   std::string host() const { return record.info().hosts().empty() ? "" : record.info().hosts(0); }
   bool hasRunner() const {
     return state() == v1::JOB_STARTING || state() == v1::JOB_RUNNING || state() == v1::JOB_ENDING;
@@ -84,12 +84,12 @@ class JobTable {
   const std::map<std::int64_t, Job>& all() const { return jobs_; }
   /// Those that are queued; held ones are not.
   const std::map<std::int64_t, Job*>& queue() const { return queue_; }
-  /// How many of the user's wait, or of those that name the allocation: queued and held.
+  /// The number of waiting jobs, queued and held, of the user, or that name the allocation.
   int waitingOf(const std::string& user) const { return countOf(waiting_of_user_, user); }
   int waitingIn(const std::string& allocation) const { return countOf(waiting_in_allocation_, allocation); }
-  /// What these of the user take in the store, and more than that in memory.
+  /// The size of the user's waiting jobs in the store; in memory they take more.
   std::int64_t waitingBytesOf(const std::string& user) const { return countOf(waiting_bytes_, user); }
-  /// How many are in each state, by their end.
+  /// The number of jobs in each state, by their end.
   const std::map<std::pair<v1::JobState, v1::JobEnd>, std::int64_t>& inStates() const { return in_states_; }
   /// Those that have a runner, or will soon.
   const std::set<std::int64_t>& active() const { return active_; }
@@ -114,7 +114,7 @@ class JobTable {
   std::set<std::int64_t> active_;
 };
 
-/// Whether the job is one of those that a list asks for.
+/// True if the list's request selects the job.
 bool matches(const v1::JobInfo& job, const v1::ListJobsRequest& request);
 
 }  // namespace pop::popdistd

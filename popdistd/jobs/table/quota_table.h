@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much users and allocations may have, and what users have used: in memory, as the store has it.
+// The quotas of users and allocations, and the usage of users: in memory, as the store has it.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ namespace pop::popdistd {
 /// "user alice", "allocation team", "each user": for messages.
 std::string nameOf(const v1::QuotaRef& ref);
 
-/// Of a user without a quota of them.
+/// The limit of queued jobs for a user whose quota sets none.
 inline constexpr int kUsualQueuedJobs = 20'000;
 
 class QuotaTable {
@@ -36,7 +36,7 @@ class QuotaTable {
   using Key = std::pair<int, std::string>;
   const std::map<Key, v1::QuotaInfo>& all() const { return quotas_; }
 
-  /// Of jobs that wait, always: kUsualQueuedJobs where no quota says another number.
+  /// Always limits waiting jobs: to kUsualQueuedJobs where no quota says another number.
   queue::Limits ofUser(const std::string& user) const;
   queue::Limits ofAllocation(const std::string& allocation) const;
   double shareOf(const std::string& user) const;
