@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What popdistd partitions: clusters of IPU-Link domains (ILDs) of IPU-Machines, and who may use which
-// machines. Numbers are those of libpopdist/pod/model/numbering.h: IPU 4 * position + k of an ILD is IPU
-// k of the machine at that position, counted from the bottom.
+// The hardware that popdistd partitions: clusters of IPU-Link domains (ILDs) of IPU-Machines, and the users
+// who may use each machine. Numbers are those of libpopdist/pod/model/numbering.h: IPU 4 * position + k of an
+// ILD is IPU k of the machine at that position, counted from the bottom.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ static_assert(kMaxIldIpus == 64, "an IpuMask is an ILD");
 using IpuMasks = std::vector<IpuMask>;
 
 enum class IldTopology : std::uint8_t { kMesh, kTorus };         ///< torus: with loop links
-enum class GatewayTopology : std::uint8_t { kRing, kSwitched };  ///< how ILDs are joined
+enum class GatewayTopology : std::uint8_t { kRing, kSwitched };  ///< the links between ILDs
 
 struct Cluster {
   std::string id;
@@ -48,7 +48,7 @@ struct Agent {
   std::string ip;    ///< of its IPU over Fabric server
   std::string gwsw_version;
   std::string ipum_sw_version;
-  bool lost = false;                   ///< nobody hears of it
+  bool lost = false;                   ///< it has no connection
   std::optional<std::string> drained;  ///< why it gets no more partitions
 
   bool usable() const { return !lost && !drained; }
@@ -62,7 +62,7 @@ struct Allocation {
   std::string id;
   std::string cluster;
   std::vector<std::string> agents;
-  std::vector<std::string> users;  ///< who may use it; none: everybody
+  std::vector<std::string> users;  ///< who may use it; none: all users
 
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };

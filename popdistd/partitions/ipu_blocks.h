@@ -26,8 +26,8 @@ struct BlockFit {
   BlockPlace place;
 };
 
-/// Where `segments` blocks of `ipus` IPUs go: into the smallest free block that they fit into, and of several
-/// into the first by ILD and IPU. Nothing if there is none. `ipus` is a power of two up to kMaxIldIpus. Over
+/// Places `segments` blocks of `ipus` IPUs: in the smallest free block that they fit into, and of several in
+/// the first by ILD and IPU. Nothing if there is none. `ipus` is a power of two up to kMaxIldIpus. Over
 /// several segments a block is free if it is free in each of them.
 std::optional<BlockFit> bestFit(std::span<const IpuMask> free, int segments, int ipus);
 
@@ -36,8 +36,8 @@ int largestBlock(std::span<const IpuMask> free, int segments = 1);
 
 int countIpus(std::span<const IpuMask> ipus);
 
-/// How far the free IPUs of ILDs with `ild_ipus` IPUs are from lying together: 0 if the largest free block is
-/// as large as so many free IPUs can make it, near 1 if it is much smaller. 0 if none is free.
+/// The fragmentation of free IPUs in ILDs with `ild_ipus` IPUs: 0 if the largest free block is as large as so
+/// many free IPUs can make it, near 1 if it is much smaller. 0 if none is free.
 double fragmentation(std::span<const IpuMask> free, int ild_ipus);
 
 }  // namespace pop::vipu

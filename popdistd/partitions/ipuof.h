@@ -42,7 +42,7 @@ struct GcdConfig {
 /// partition has no such GCD; kFailedPrecondition: it is not active.
 Result<GcdConfig> gcdConfig(const Partition& partition, std::uint32_t gcd, const Inventory& inventory);
 
-/// Of all GCDs.
+/// The configurations of all GCDs.
 Result<std::vector<GcdConfig>> gcdConfigs(const Partition& partition, const Inventory& inventory);
 
 /// The file of a GCD, laid out as V-IPU does. `ipum_sw_version` is not part of it.
@@ -51,7 +51,7 @@ std::string ipuofFileText(const GcdConfig& config);
 /// "p16_gcd0_ipuof.conf", in ~/.ipuof.conf.d
 std::string ipuofFileName(std::string_view partition, std::uint32_t gcd);
 
-/// What V-IPU lists of the IPUs of a machine, by the IPUs' hardware ids (IpuofDevice::ipu_id).
+/// The attributes that V-IPU lists of a machine's IPUs, by the IPUs' hardware ids (IpuofDevice::ipu_id).
 std::map<int, std::map<std::string, std::string>> ipuAttributes(const Agent& machine);
 
 /// The host of each GCD: the GCDs are spread over the hosts of the partition's allocation, evenly and in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a partition is: its specification, as V-IPU's public API has it, its state, and the job that holds it.
-// A Partition is also the record that a store keeps. Enums are numerically equal to those of
+// A partition: its specification, as V-IPU's public API has it, its state, and the job that holds it. A
+// Partition is also the record that a store keeps. Enums are numerically equal to those of
 // proto/virmgrpc/vipuuser.proto, so that a conversion is a cast.
 #pragma once
 
@@ -112,7 +112,7 @@ const char* nameOf(OperationState state);    ///< "IDLE"
 /// The IPUs that partitions own, by cluster and ILD. A cluster that is missing has none.
 using OwnedIpus = std::map<std::string, IpuMasks, std::less<>>;
 
-/// Whether the IPU is one of these.
+/// True if the IPU is one of these.
 inline bool contains(const IpuMasks& masks, const PartitionIpu& ipu) {
   const auto ild = static_cast<std::size_t>(ipu.ild_topology_id);
   return ild < masks.size() && (masks[ild] >> ipu.topology_id & 1U) != 0;

@@ -14,9 +14,9 @@ enum class PartitionState : std::uint8_t {
   kActive,      ///< jobs may use it
   kResetting,   ///< its IPUs are being configured again
   kError,       ///< a machine of it is lost
-  kFailed,      ///< its IPUs could not be configured, and nobody tries any more
-  kRemoving,    ///< nobody may use it; it is being proved that nobody does
-  kQuarantine,  ///< that could not be proved: its IPUs are nobody's until an operator decides
+  kFailed,      ///< its IPUs could not be configured, and there are no more tries
+  kRemoving,    ///< closed to jobs; it is being proved that its IPUs are not in use
+  kQuarantine,  ///< that could not be proved: its IPUs are not given out until an operator decides
   kRemoved,
 };
 
@@ -28,12 +28,12 @@ enum class PartitionEvent : std::uint8_t {
   kAutoReset,     ///< the daemon's own, of a partition whose machine was lost
   kMachineLost,
   kRemove,
-  kReleased,       ///< proved: nobody uses its IPUs
+  kReleased,       ///< proved: its IPUs are not in use
   kNotReleased,    ///< that cannot be proved
   kForcedRelease,  ///< an operator takes the responsibility
 };
 
-/// What must happen next; what comes of it is the next event.
+/// The action that must follow a transition; its outcome is the next event.
 enum class PartitionAction : std::uint8_t {
   kNone,
   kConfigure,  ///< its IPUs: kConfigured, kConfigFailed
@@ -93,7 +93,7 @@ inline constexpr std::array kPartitionTable = [] {
   };
 }();
 
-/// What `event` does in `state`, or nothing if it has no meaning there.
+/// The transition for `event` in `state`, or nothing if the event has no meaning there.
 constexpr std::optional<PartitionTransition> step(PartitionState state, PartitionEvent event) {
   for (const PartitionRow& row : kPartitionTable) {
     if (row.from == state && row.on == event) return PartitionTransition{row.to, row.action};

@@ -20,7 +20,8 @@ class PartitionIndex {
   using Partitions = std::map<std::string, Partition, std::less<>>;
 
   /// Puts `after` in the place of `before`; nothing stands for a partition that does not live. The ids are
-  /// the same, `before` is what is here now, and `after`'s IPUs are nobody else's: anything else is a bug.
+  /// the same, `before` is what is here now, and no other partition owns `after`'s IPUs: anything else is a
+  /// bug.
   void replace(const std::optional<Partition>& before, const std::optional<Partition>& after);
 
   /// nullptr if there is none. Valid until the next replace().
@@ -41,7 +42,7 @@ class PartitionIndex {
   std::map<std::string, std::string, std::less<>> partition_of_;  // by job
 };
 
-/// Whether the partition has an IPU of this machine.
+/// True if the partition has an IPU of this machine.
 bool uses(const Partition& partition, const Agent& machine);
 
 }  // namespace pop::vipu

@@ -13,7 +13,7 @@ namespace {
 
 using Allocations = std::vector<const Allocation*>;
 
-// What a user may not use is not told apart from what is not there.
+// Messages do not tell a cluster or allocation that the user may not use from a missing one.
 std::string orNotFor(std::string_view user) {
   return user.empty() ? "" : ", or not for user " + inQuotes(user);
 }
@@ -67,7 +67,7 @@ void takeBlock(const BlockPlace& place, PartitionSpec& spec) {
   }
 }
 
-// What the message about a missing block counts.
+// The counts in the message about a missing block.
 struct Room {
   int allocation_ipus = 0;
   int unusable = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which IPUs a partition gets: of an allocation that its user may use, on machines that are neither lost nor
-// drained, and that nobody owns. Nothing is changed here.
+// The choice of a partition's IPUs: from an allocation that its user may use, on machines that are neither
+// lost nor drained, and not owned yet. Changes nothing.
 #pragma once
 
 #include <string_view>
@@ -26,13 +26,13 @@ Result<PartitionSpec> planPartition(const PartitionRequirements& requirements, s
 Result<PartitionSpec> planRelocation(std::string_view id, const PartitionSpec& spec,
                                      const Inventory& inventory, const OwnedIpus& owned);
 
-/// Those of these IPUs of a cluster that nobody owns.
+/// The given IPUs of a cluster without those in `owned`.
 IpuMasks withoutOwned(IpuMasks ipus, std::string_view cluster, const OwnedIpus& owned);
 
-/// The usable IPUs of an allocation that nobody owns, by ILD.
+/// The usable IPUs of an allocation that are not in `owned`, by ILD.
 IpuMasks freeIpus(const Inventory& inventory, const Allocation& allocation, const OwnedIpus& owned);
 
-/// Whether `user` may use the allocation; an empty user may use all.
+/// True if `user` may use the allocation; an empty user may use all.
 bool mayUse(std::string_view user, const Allocation& allocation);
 
 }  // namespace pop::vipu

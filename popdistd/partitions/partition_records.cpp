@@ -19,7 +19,7 @@ bool between(int value, int least, int most) {
   return value >= least && value <= most;
 }
 
-// What is wrong with the specification by itself; empty: nothing.
+// The first mistake in the specification by itself; empty: none.
 std::string flawOf(const PartitionSpec& spec) {
   if (spec.size < 1 || spec.ipus.size() != static_cast<std::size_t>(spec.size))
     return "its size is not that of its IPUs";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The partitions of all clusters, from their creation until it is proved that nobody uses their IPUs. No I/O
-// and no clock: the owner of the table passes the time, carries out the actions that a change asks for, and
-// keeps the records. One thread.
+// The partitions of all clusters, from their creation until it is proved that their IPUs are not in use. No
+// I/O and no clock: the owner of the table passes the time, carries out the actions that a change asks for,
+// and keeps the records. One thread.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,8 @@
 
 namespace pop::vipu {
 
-/// What a call has changed of one partition: its record before and after (none: it did not or does not live),
-/// and what must be done next.
+/// One partition's part of a change: its record before and after (none: it did not or does not live), and the
+/// action that must follow.
 struct PartitionStep {
   std::optional<Partition> before;
   std::optional<Partition> after;
@@ -84,7 +84,7 @@ class PartitionTable {
   // Partitions. kNotFound: there is no such partition; kFailedPrecondition: not in its state, or a job holds
   // it. An error changes nothing.
 
-  /// What create() would make of the request. Errors of planPartition(); kAlreadyExists.
+  /// The specification that create() would give the partition. Errors of planPartition(); kAlreadyExists.
   Result<PartitionSpec> plan(const CreateRequest& request) const;
   /// The partition owns its IPUs from now on; they are to be configured.
   Result<Change> create(const CreateRequest& request, Time now);
@@ -101,13 +101,13 @@ class PartitionTable {
   /// IPUs.
   Change dueResets(Time now);
 
-  /// Nobody may use it from now on, and it is to be found out whether anybody still does. A job that holds it
-  /// is to be cancelled with `force`, and prevents it without.
+  /// Closes the partition; its owner must find out whether it is still in use. With `force`, a job that holds
+  /// it is to be cancelled; without, such a job prevents the removal.
   Result<Change> remove(std::string_view id, bool force, Time now);
-  /// It is proved that nobody uses its IPUs: it is gone. A job that holds it must have been unbound.
+  /// The partition is gone: its IPUs are proved not to be in use. A job that holds it must have been unbound.
   Result<Change> released(std::string_view id, Time now);
   Result<Change> notReleased(std::string_view id, std::string_view why, Time now);
-  /// Of a partition in quarantine, by an operator who knows; to be audited by the caller.
+  /// Releases a partition in quarantine on an operator's word; to be audited by the caller.
   Result<Change> forceRelease(std::string_view id, Time now);
 
   /// A job holds the partition, which is active and which no other job holds. Holding it twice changes

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client asks of a partition, as V-IPU's public API has it (PartitionRequirements), and the
-// specification that comes of it: mistakes found, defaults filled in. 0, empty and undefined mean: not asked
-// for.
+// A client's requirements of a partition, as V-IPU's public API has them (PartitionRequirements), and the
+// specification made of them: mistakes found, defaults filled in. 0, empty and undefined mean: not asked for.
 #pragma once
 
 #include <cstdint>
