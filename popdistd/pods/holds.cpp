@@ -133,7 +133,7 @@ void Holds::tick() {
   removeLeftOver();
 }
 
-// Who ends in peace removes it.
+// A program that ends in order removes its partition; those of the others are removed after kUntilRemoved.
 void Holds::removeLeftOver() {
   std::map<std::string, Clock::time_point> left;
   for (const auto& [id, partition] : partitions_.table().partitions()) {

@@ -19,7 +19,7 @@ class Holds {
   Holds(Loop& loop, Commits& commits, Partitions& partitions)
       : loop_(loop), commits_(commits), partitions_(partitions) {}
 
-  /// kFailedPrecondition: somebody else holds it, or it is not active. kAlreadyExists: the token is in use.
+  /// kFailedPrecondition: it has another holder, or is not active. kAlreadyExists: the token is in use.
   Result<std::unique_ptr<Source<v1::HoldReply>>> hold(const Caller& caller, const v1::HoldRequest& request,
                                                       Api::Ready ready);
 

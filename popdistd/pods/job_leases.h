@@ -38,7 +38,7 @@ class JobLeases final : public PodLeases {
   Caller submitterOf(const LeaseRequest& request) const {
     return access_.submitterOf(request.user, request.role);
   }
-  /// Whether it could have its partition now. Changes nothing.
+  /// Checks if the job could have its partition now. Changes nothing.
   LeaseAnswer look(const LeaseRequest& request);
   LeaseNeed needOfNew(const LeaseRequest& request) const;
   LeaseAnswer attempt(const LeaseRequest& request, const ChosenBlock* block, vipu::Change& change);

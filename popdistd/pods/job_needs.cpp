@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What jobs need of Pods, and what there is, as the queue wants to know it.
+// The needs of jobs and the stock of Pods, in the queue's terms.
 #include <algorithm>
 #include <utility>
 
@@ -51,7 +51,7 @@ LeaseNeed JobLeases::need(const LeaseRequest& request) {
   return need;
 }
 
-// Whether it could be at all, plan() says; where, what is free says.
+// plan() says if the partition can exist at all; the free IPUs say where.
 LeaseNeed JobLeases::needOfNew(const LeaseRequest& request) const {
   const vipu::PartitionTable& known = partitions_.table();
   const Caller submitter = submitterOf(request);

@@ -14,7 +14,8 @@ namespace pop::popdistd {
 /// sync type.
 Result<vipu::CreateRequest> requestOf(const LeaseRequest& request, bool any_allocation);
 
-/// How the partition is not as the job needs it; empty: it is. A reconfigurable one may have more IPUs.
+/// The mismatch between the partition and the job's needs; empty: none. A reconfigurable one may have more
+/// IPUs.
 std::string misfit(const LeaseRequest& request, const vipu::Partition& partition);
 
 }  // namespace pop::popdistd

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted of partitions: popdistd/api/measures.h.
+// The counters of partitions: popdistd/api/measures.h.
 #include <chrono>
 #include <optional>
 

@@ -60,7 +60,7 @@ Status Partitions::load(std::unique_ptr<vipu::PartitionTable> table) {
   return {};
 }
 
-// What cannot be stored now is tried again with the next tick.
+// A change that cannot be stored now is tried again with the next tick.
 void Partitions::tick() {
   countIpuSeconds();
   std::vector<std::string> removing;
@@ -145,7 +145,7 @@ Status Partitions::put(const std::optional<vipu::Partition>& before, const vipu:
   return bound;
 }
 
-// Of what was written just now; the store had it before.
+// Restores the record that the store had before a write of this turn.
 void Partitions::writeBack(const Net& net) {
   Store& store = parts_.store;
   Status written = store.unbind(net.id);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of partitions with its store: what is kept is written, what the store refuses is taken back.
 // Carries out what changes ask for: IPUs are configured (emulated: after a delay, or at once), and released
-// when no job and nobody else holds them any more. On the loop's thread.
+// when no job or program holds them any more. On the loop's thread.
 //
 // Changes are made on table(), which forgets nothing by itself: each is given to keep(), or reverted there.
 #pragma once
@@ -26,7 +26,7 @@
 namespace pop::popdistd {
 
 struct PodSettings {
-  std::chrono::milliseconds configure_delay{0};  ///< how long IPUs take to be configured
+  std::chrono::milliseconds configure_delay{0};  ///< duration of a configuration
   vipu::ResetPolicy resets;
 };
 
@@ -61,8 +61,8 @@ class Partitions {
   void inventoryChanged();
   vipu::Time now() const;
 
-  /// Adds to the change what can be carried out at once: it is configured without a delay, and released if
-  /// nobody holds it.
+  /// Adds to the change what can be carried out at once: it is configured without a delay, and released if it
+  /// has no holder.
   void goOn(const std::string& id, vipu::Change& change);
   /// Writes all of the change, or takes all of it back. What the store refuses is the result; any other
   /// error of it fails the commit.
@@ -71,8 +71,8 @@ class Partitions {
   /// A change of one call, gone on with and kept.
   Status keep(Result<vipu::Change> change);
 
-  /// Nobody has used the partition since it was configured for this job; empty: somebody has, or nobody was
-  /// meant. Kept in memory only.
+  /// The job for which the partition was configured and not used since; empty: it was used, or configured for
+  /// no job. Kept in memory only.
   std::string freshFor(const std::string& id) const;
   void setFreshFor(const std::string& id, const std::string& job) { fresh_for_[id] = job; }
 
@@ -82,7 +82,7 @@ class Partitions {
   const PartitionMeters& meters() const { return meters_; }
 
  private:
-  struct Net {  ///< what a change comes to for one partition
+  struct Net {  ///< the net effect of a change on one partition
     std::string id;
     std::optional<vipu::Partition> before;
     std::optional<vipu::Partition> after;
@@ -106,7 +106,7 @@ class Partitions {
   std::map<std::string, std::string> fresh_for_;
   std::map<std::string, std::uint64_t> revisions_;
   /// Users who may use each partition, or might at some time since it is known: watchers may have been shown
-  /// it then. None: everybody.
+  /// it then. None: all users.
   std::map<std::string, std::set<std::string>> users_;
   std::uint64_t inventory_revision_ = 0;  ///< 0: it has not changed
   PartitionMeters meters_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may do what with Pods: allocations bound what a user sees and uses, admins have all.
+// The rights on Pods: allocations bound what a user sees and uses, admins have all.
 #pragma once
 
 #include <functional>
@@ -19,17 +19,17 @@ class PodAccess {
 
   /// By the role of this call: an admin's token of a smaller scope is no admin.
   static bool isAdmin(const Caller& caller) { return caller.role >= v1::ROLE_ADMIN; }
-  /// Who asks for a job that was submitted with this role: an admin's job is one's while its user is an
-  /// admin. ROLE_NONE: nobody has written the role down.
+  /// The caller on whose behalf a job with this role runs: an admin's job has admin rights while its user is
+  /// an admin. ROLE_NONE: the role was not recorded.
   Caller submitterOf(const std::string& user, v1::Role role) const;
   /// `what`: "create clusters".
   static Status checkManages(const Caller& caller, const std::string& what);
 
-  /// For PartitionTable, where nobody may use everything.
+  /// The user's name for PartitionTable, where an empty name may use everything.
   static std::string inTable(const Caller& caller) { return isAdmin(caller) ? "" : caller.user; }
 
   static bool mayUse(const Caller& caller, const vipu::Allocation& allocation);
-  /// The caller is one of them, or an admin. None: everybody is.
+  /// True for a caller who is one of the users, or an admin. None: true for every caller.
   static std::function<bool(const Caller&)> anyOf(std::set<std::string> users);
   /// The partition of this id, if the caller may use it; else kNotFound: nothing
   /// is told of partitions of others.

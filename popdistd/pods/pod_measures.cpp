@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What there is of clusters and partitions, in numbers: popdistd/api/measures.h.
+// Clusters and partitions in numbers: popdistd/api/measures.h.
 #include <algorithm>
 
 #include "popdistd/pods/pods.h"

@@ -19,7 +19,7 @@ vipu::Time timeOf(const WallClock& clock);
 
 Result<vipu::Cluster> clusterOf(const v1::ClusterInfo& message);
 v1::ClusterInfo messageOf(const vipu::Cluster& cluster);
-/// What the caller says of it: without whether it is drained or lost.
+/// The caller's description of the machine: without whether it is drained or lost.
 vipu::Agent agentOf(const v1::AgentInfo& message);
 v1::AgentInfo messageOf(const vipu::Agent& agent);
 vipu::Allocation allocationOf(const v1::AllocationInfo& message);

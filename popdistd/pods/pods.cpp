@@ -52,7 +52,7 @@ void Pods::noteHosts() {
   if (!changed.empty()) partitions_.inventoryChanged();
 }
 
-// What was made for a job that is over, and that another job or a program has used meanwhile.
+// Removes the partitions of jobs that are over, which another job or a program has used meanwhile.
 void Pods::removeLeftOver() {
   std::vector<std::pair<std::int64_t, std::string>> left;
   for (const auto& [id, partition] : partitions_.table().partitions()) {

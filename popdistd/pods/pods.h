@@ -17,16 +17,16 @@
 
 namespace pop::popdistd {
 
-/// What Pods ask of jobs and hosts.
+/// Questions and requests of Pods to jobs and hosts.
 struct PodHooks {
   std::function<bool(const std::string& user)> is_admin;
   std::function<void()> changed;  ///< jobs that wait may start now
   std::function<void(std::int64_t job, const std::string& why)> cancel;
-  std::function<std::string(std::int64_t job)> user_of;  ///< empty: nobody knows it
-  std::function<bool(std::int64_t job)> is_over;         ///< it has ended, or nobody knows it
+  std::function<std::string(std::int64_t job)> user_of;  ///< empty: the job is unknown
+  std::function<bool(std::int64_t job)> is_over;         ///< it has ended, or is unknown
   std::function<bool(const std::string& host)> is_down;  ///< a host that is not known is not
   std::function<bool(const std::string& allocation)> has_quota;
-  std::function<void(const std::string& line)> audit;  ///< null: nobody reads it
+  std::function<void(const std::string& line)> audit;  ///< null: not audited
 };
 
 class Pods {
@@ -56,19 +56,19 @@ class Pods {
   /// Call it every second.
   void tick();
 
-  /// For trying popdistd out, where there is no cluster yet: a Pod64 of 16 machines on this host, which
-  /// everybody may use. Durable with the next commit.
+  /// For trying popdistd out, where there is no cluster yet: a Pod64 of 16 machines on this host, which all
+  /// users may use. Durable with the next commit.
   Status addDefaultInventory(const std::string& host);
 
   /// True if there is such a partition, and the caller may see it.
   bool sees(const Caller& caller, const std::string& id) const;
-  /// The partition, if there is one, whoever may see it.
+  /// The partition, if there is one, regardless of who may see it.
   std::optional<v1::PartitionInfo> show(const std::string& id) const;
 
   /// For /metrics.
   PodMeasures measures() const;
   std::size_t numPartitions() const { return partitions_.table().partitions().size(); }
-  /// Whether the caller may use the allocation. kNotFound, kPermissionDenied.
+  /// Ok if the caller may use the allocation. kNotFound, kPermissionDenied.
   Status checkAllocation(const Caller& caller, const std::string& allocation) const {
     return leases_.checkAllocation(caller, allocation);
   }

@@ -19,7 +19,7 @@ class PodsService final : public PodsApi {
     Partitions& partitions;
     PodInventory& inventory;
     Holds& holds;
-    std::function<bool(std::int64_t job)> is_over;  ///< it has ended, or nobody knows it
+    std::function<bool(std::int64_t job)> is_over;  ///< it has ended, or is unknown
     std::function<bool(const std::string& allocation)> has_quota;
     std::function<void(const std::string&)> audit;  ///< a line for the log
   };
@@ -38,7 +38,7 @@ class PodsService final : public PodsApi {
   template <typename T>
   void answer(const Status& done, Reply<T> reply, std::function<T()> show);
   void answer(const Status& done, Reply<v1::Nothing> reply);
-  /// What who manages the cluster has done to the inventory.
+  /// A change of the inventory, by a caller who manages the cluster.
   static Status byManager(const Caller& caller, const std::string& what, const std::function<Status()>& act);
   Status release(const Caller& caller, const v1::ReleasePartitionRequest& request);
   bool seesCluster(const Caller& caller, const std::string& cluster);
