@@ -87,7 +87,7 @@ void VipuService::removePartition(const Caller& caller, virmgrpc::RemovePartitio
   answer(remove(caller, request), virmgrpc::RemovePartitionReply(), std::move(reply));
 }
 
-// What another user's job or program holds is taken from it by who may cancel that job.
+// Taking a partition from another user's job or program needs the right to cancel that job.
 Status VipuService::checkTakes(const Caller& caller, const vipu::Partition& partition) const {
   const std::string& holder = partition.job;
   if (holder.empty()) return {};

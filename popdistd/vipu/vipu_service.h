@@ -19,7 +19,7 @@ class VipuService final : public VipuApi {
     Partitions& partitions;
     Holds& holds;
     std::function<void(std::int64_t job, const std::string& why)> cancel;
-    std::function<std::string(std::int64_t job)> user_of;  ///< empty: nobody knows
+    std::function<std::string(std::int64_t job)> user_of;  ///< empty: the job is unknown
     std::string version;                                   ///< MAJOR.MINOR.PATCH
   };
 
