@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is booked for jobs that wait, and what those after them may take all the same: what they give back
-// before the booking's time, and what is left over then. Pure.
+// The bookings of jobs that wait, and the resources that jobs after them may take all the same: those that
+// they give back before the booking's time, and those left over then. Pure.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ class Bookings {
   void add(JobId job, Booking booking) { kept_.push_back({job, std::move(booking)}); }
   bool empty() const { return kept_.empty(); }
 
-  /// What a job must leave alone that runs until `ends`; missing: nobody knows how long.
+  /// The resources that a job running until `ends` must leave alone; missing: it ends at an unknown time.
   Guard guardFor(std::optional<Time> ends) const;
 
   /// A job starts there, which has kept to the guard.

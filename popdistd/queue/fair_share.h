@@ -11,8 +11,8 @@ namespace pop::queue {
 
 inline constexpr std::chrono::hours kHalfLife{7 * 24};
 
-/// What somebody has used, as it counts at a time; its unit is a second of an instance, or of an IPU where
-/// these are more.
+/// The usage of a user, as it counts at a time; its unit is a second of an instance, or of an IPU where these
+/// are more.
 struct Usage {
   double amount = 0;
   Time at{};
@@ -21,7 +21,7 @@ struct Usage {
 /// The same at a later time.
 double decayed(const Usage& usage, Time now);
 
-/// What `width` in use from `begin` to `end` comes to at `end`.
+/// The usage, as it counts at `end`, of `width` in use from `begin` to `end`.
 double usedBetween(double width, Time begin, Time end);
 
 /// Instances or IPUs, whichever are more.
@@ -33,8 +33,8 @@ struct Claimant {
   double claim = 1;  ///< see fillClaims()
 };
 
-/// 2 to the power of (part of all use) / (part of all shares), inverted: 1 for who has used nothing, 1/2 for
-/// who has used what is theirs.
+/// 2 to the power of (part of all use) / (part of all shares), inverted: 1 for a user who has used nothing,
+/// 1/2 for one who has used exactly their share.
 void fillClaims(std::span<Claimant> claimants);
 
 }  // namespace pop::queue

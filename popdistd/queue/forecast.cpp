@@ -35,7 +35,7 @@ std::optional<Booking> Forecast::next(const Shape& shape) {
   return place ? std::optional(bookUnknown(std::move(*place))) : std::nullopt;
 }
 
-// Whether it fits is asked only where that may have changed: there may be thousands that end before.
+// Fits are tried only where the answer may have changed: thousands of jobs may end before.
 Place Forecast::walkTo(const Shape& shape) {
   std::size_t fitting = 0;
   if (shape.named.empty()) {

@@ -12,7 +12,7 @@
 
 namespace pop::queue {
 
-/// What is taken, until a time; missing: nobody knows how long. Of a job whose limit has passed, that is
+/// A place that is taken until `ends`; missing: for an unknown time. If a job's limit has passed, `ends` is
 /// near.
 struct Running {
   JobId job = 0;  ///< 0: none, as of partitions that stay
@@ -20,7 +20,7 @@ struct Running {
   std::optional<Time> ends;
 };
 
-/// What is booked for a job that waits.
+/// The place booked for a job that waits.
 struct Booking {
   std::optional<Time> at;  ///< missing: it depends on jobs without a limit
   Place place;

@@ -120,7 +120,7 @@ class Pass {
     return known_misses_[misses_[shape]];
   }
 
-  // What does not fit once does not fit later in the pass: there is only less.
+  // A shape that does not fit once does not fit later in the pass: there is only less.
   void remember(std::size_t shape, Miss miss) {
     misses_[shape] = known_misses_.size();
     known_misses_.push_back(miss);

@@ -50,7 +50,7 @@ enum class Why : std::uint8_t {
   kSlots,      ///< hosts that it could use are full
   kIpus,       ///< no block of IPUs is free
   kPartition,  ///< another job has its partition
-  kBehind,     ///< what it needs is booked for a job before it
+  kBehind,     ///< its resources are booked for a job before it
   kHosts,      ///< hosts are down, drained, or not there; also what else no job's end changes
   kQuota,
 };

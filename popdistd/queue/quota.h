@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a user, or an allocation, may have at once. Pure.
+// The resources that a user, or an allocation, may have at once. Pure.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ struct Account {
 
 /// Why the account may not have a job of this shape now: "user alice has 4 of 4 jobs running". Empty: it may.
 std::string whyNot(const Account& account, const Shape& shape);
-/// Whether it may.
+/// True if the account may have a job of this shape now.
 bool allows(const Account& account, const Shape& shape);
 
 /// Why the account may never have it, whatever ends.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is free at one moment: slots of hosts, IPUs, partitions. Pure.
+// The free resources at one moment: slots of hosts, IPUs, partitions. Pure.
 //
 // A host takes a job if the instances fit into its free slots, or if no other job runs there. What is taken
 // may be more than there is: a job that waits for an unknown time has its place booked before that is free.
@@ -14,7 +14,7 @@
 
 namespace pop::queue {
 
-/// What must be left alone, besides what is taken. A default one keeps nothing.
+/// Resources to be left alone, besides those that are taken. A default Guard keeps nothing.
 struct Guard {
   std::vector<int> spare;            ///< instances that a host may get; empty: all
   std::vector<vipu::IpuMasks> kept;  ///< IPUs by pool; empty: none
@@ -27,7 +27,7 @@ class Room {
  public:
   Room(const std::vector<Host>& hosts, const std::vector<Pool>& pools);
 
-  /// Where a job of this shape can be now; the emptiest hosts, and the smallest block that it fits into.
+  /// The place for a job of this shape now: the emptiest hosts, and the smallest block that it fits into.
   /// `open`: pools that it may use; null: all.
   std::optional<Place> fit(const Shape& shape, const Guard& guard = {},
                            const std::function<bool(std::size_t pool)>& open = nullptr) const;
@@ -40,10 +40,9 @@ class Room {
   void give(const Place& place);
 
   bool takes(const HostShare& share) const;
-  /// Slots of the host that nobody has.
   int freeSlots(std::size_t host) const;
   int jobsOn(std::size_t host) const { return hosts_[host].jobs; }
-  /// IPUs of the pool that are usable and nobody's.
+  /// The usable IPUs of the pool that are not taken.
   const vipu::IpuMasks& freeIpus(std::size_t pool) const { return pools_[pool].free; }
   bool isFree(std::size_t partition) const { return !partitions_.contains(partition); }
   /// The hosts that the shape could use, whatever runs there.
@@ -72,7 +71,7 @@ class Room {
 
   std::vector<HostRoom> hosts_;
   std::vector<PoolRoom> pools_;
-  std::multiset<std::size_t> partitions_;  ///< that somebody has
+  std::multiset<std::size_t> partitions_;  ///< taken ones
 };
 
 }  // namespace pop::queue

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What jobs need and get, as values: hosts' slots, blocks of IPUs, partitions. Hosts, pools and partitions
-// are numbers: their places in the Snapshot (plan.h).
+// The needs and places of jobs, as values: hosts' slots, blocks of IPUs, partitions. Hosts, pools and
+// partitions are numbers: their places in the Snapshot (plan.h).
 #pragma once
 
 #include <chrono>
@@ -44,7 +44,7 @@ struct IldIpus {
   friend bool operator==(const IldIpus&, const IldIpus&) = default;
 };
 
-/// What a job has, or would have.
+/// The resources that a job has, or would have.
 struct Place {
   std::vector<HostShare> hosts;
   std::optional<std::size_t> pool;       ///< of `ipus`
@@ -52,7 +52,7 @@ struct Place {
   std::optional<std::size_t> partition;  ///< that is there already
 };
 
-/// What a job needs. Jobs that need the same share one: a pass answers them together.
+/// A job's needs. Jobs with the same needs share one Shape: a pass answers them together.
 struct Shape {
   std::vector<HostShare> named;                      ///< these hosts; none:
   int num_hosts = 1;                                 ///< so many, with
@@ -60,12 +60,12 @@ struct Shape {
   std::optional<std::vector<std::size_t>> of_hosts;  ///< of these, in their order; missing: of all
   int segment_ipus = 0;                              ///< of a new partition; 0: none is made
   int segments = 1;
-  std::vector<std::size_t> pools;         ///< where it may be made
-  std::optional<std::size_t> partition;   ///< that is there, and which it alone has
-  std::optional<std::size_t> allocation;  ///< whose quota it comes under; missing: that of its pool, if any
-  int instances = 1;                      ///< of the whole job
-  int ipus = 0;                           ///< of its partition
-  std::optional<std::chrono::milliseconds> limit;  ///< so long it runs at most; missing: nobody knows
+  std::vector<std::size_t> pools;                  ///< that it may be made in
+  std::optional<std::size_t> partition;            ///< that is there, and which it alone has
+  std::optional<std::size_t> allocation;           ///< its quota counts; missing: that of its pool, if any
+  int instances = 1;                               ///< of the whole job
+  int ipus = 0;                                    ///< of its partition
+  std::optional<std::chrono::milliseconds> limit;  ///< longest run; missing: unknown
   std::string blocked;                             ///< why no job's end lets it start; empty: one does
 };
 

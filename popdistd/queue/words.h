@@ -15,7 +15,8 @@ struct Reason {
   std::string text;
 };
 
-/// Of a job whose shape does not fit into `room` with this guard. `allocations`: with what they have by now.
+/// The reason why a job's shape does not fit into `room` with this guard. `allocations`: with what they have
+/// by now.
 Reason whyNoFit(const Snapshot& snapshot, const std::vector<Account>& allocations, const Shape& shape,
                 const Room& room, const Guard& guard, const Bookings& bookings);
 
