@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes on: the calls of clients and hosts, each from its arrival to its end. gRPC's threads only post to
-// the loop, and write what the loop has given them.
+// The calls that are under way, of clients and hosts, each from its arrival to its end. gRPC's threads only
+// post to the loop, and write what the loop has given them.
 #pragma once
 
 #include <grpcpp/support/status.h>

@@ -9,7 +9,7 @@
 namespace pop::popdistd {
 namespace {
 
-// Looking at all descriptors takes a millisecond or more, and whoever is refused may come at once again.
+// Looking at all descriptors takes a millisecond or more, and a refused client may come at once again.
 constexpr std::chrono::milliseconds kLooksApart{100};
 
 }  // namespace

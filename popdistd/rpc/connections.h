@@ -26,7 +26,7 @@ class Connections {
   /// Counts a connected socket, at whose other end is `end`, as one of `client`. kResourceExhausted: there
   /// are too many; then it is not counted.
   Status admit(int socket, const End& end, const End& client, Clock::time_point now);
-  /// Who made a call by it is known.
+  /// The caller of a call by this connection is known.
   void isKnown(const End& end);
   /// The client whose bytes come from `end`.
   End clientAt(const End& end);

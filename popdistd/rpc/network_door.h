@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accepts the connections of the network for gRPC: gRPC's own listener stops for ever once the process has no
-// descriptor left, and takes whoever comes. Included by this folder only; on the loop's thread.
+// descriptor left, and takes all that come. Included by this folder only; on the loop's thread.
 //
-// The first bytes of a connection say whose it is: until then it counts for nobody's share, since the
+// The first bytes of a connection name its client: until then it counts for no client's share, since the
 // socket's address may be that of a popdistd that passes on what comes from many. So newcomers are never
 // turned away for those that say nothing.
 #pragma once

@@ -15,7 +15,7 @@ namespace pop::popdistd {
 namespace {
 
 constexpr int kMostMessageBytes = 4 << 20;
-// A client that keeps its connection would hear the refusal for ever, also when somebody leads.
+// A client that keeps its connection would hear the refusal for ever, also after an election.
 constexpr int kMostAgeMs = 500;
 constexpr int kMostGraceMs = 1000;
 

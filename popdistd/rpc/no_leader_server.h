@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers every gRPC call with kUnavailable and the reason: for a popdistd that does not lead, while nobody
-// does. Its connections end after half a second, so that clients look again who leads.
+// Answers every gRPC call with kUnavailable and the reason: for a popdistd that does not lead, while there is
+// no leader. Its connections end after half a second, so that clients look for the leader again.
 #pragma once
 
 #include <memory>

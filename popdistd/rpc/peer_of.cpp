@@ -22,7 +22,7 @@ std::vector<std::string> propertyOf(const grpc::AuthContext& context, const char
   return values;
 }
 
-// Of several values of one name, the first counts, and an empty one is none.
+// The first of several values with one name counts, and an empty one is none.
 std::string metadataOf(const grpc::CallbackServerContext& context, const char* name) {
   const auto found = context.client_metadata().find(name);
   return found == context.client_metadata().end() ? ""
@@ -60,7 +60,7 @@ Peer CallersOf::peer(const grpc::CallbackServerContext& context) const {
   if (!has_tls_) return peer;
   const std::shared_ptr<const grpc::AuthContext> known = context.auth_context();
   for (const grpc::string_ref& pem : known->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME)) {
-    if (tls::isOfIssuer(std::string_view(pem.data(), pem.size()))) return peer;  // a job is nobody here
+    if (tls::isOfIssuer(std::string_view(pem.data(), pem.size()))) return peer;  // a job is no caller here
   }
   for (const char* const part : {GRPC_X509_PEM_CERT_PROPERTY_NAME, GRPC_X509_PEM_CERT_CHAIN_PROPERTY_NAME})
     for (const std::string& pem : propertyOf(*known, part)) peer.certificate += pem;

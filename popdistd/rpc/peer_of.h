@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a gRPC call comes from. Included by this folder only.
+// The caller of a gRPC call. Included by this folder only.
 #pragma once
 
 #include <grpcpp/server_context.h>
@@ -13,7 +13,7 @@
 
 namespace pop::popdistd {
 
-/// Of one server: what is known of all its connections. From any thread.
+/// The callers of one server: all that is known of its connections. From any thread.
 class CallersOf {
  public:
   /// `unix_user`: whose connections all are; empty: they come by the network, with TLS or without.
@@ -30,7 +30,7 @@ class CallersOf {
   /// The other end of the call's connection by the network, which may be a popdistd that passes it on.
   static End endOf(const grpc::CallbackServerContext& context);
 
-  /// The client, whoever passes its bytes on.
+  /// The client, also behind a popdistd that passes its bytes on.
   Peer peer(const grpc::CallbackServerContext& context) const;
   Result<Caller> caller(const grpc::CallbackServerContext& context) const;
   /// See IsStillGood.

@@ -32,7 +32,8 @@ struct RpcOptions {
   std::shared_ptr<HeaderCheck> headers = std::make_shared<HeaderCheck>();
 };
 
-/// What gRPC says is about single connections, and for who looks for the fault of one. For the whole process.
+/// Logs gRPC's messages as debug: they are about single connections, and help to find the fault of one. For
+/// the whole process.
 void logGrpcAsDebug();
 
 /// All of it on the loop's thread.
@@ -53,7 +54,7 @@ class RpcServer {
   /// error: the user has too many; it is closed.
   Status addLocal(sys::Fd connection, const std::string& unix_user);
 
-  /// What was counted so far.
+  /// The counts so far.
   RpcMeters meters() const;
 
   /// For connections that begin from now on. Only where there was TLS at the start.

@@ -43,7 +43,7 @@ std::string_view textOf(const grpc_slice& slice) {
   return {reinterpret_cast<const char*>(GRPC_SLICE_START_PTR(slice)), GRPC_SLICE_LENGTH(slice)};
 }
 
-// What popdistd can be asked for is told to those who show a certificate only.
+// Reflection, the list of popdistd's calls, is only for clients that show a certificate.
 void checkReflection(void*, grpc_auth_context* context, const grpc_metadata* metadata, std::size_t count,
                      grpc_process_auth_metadata_done_cb done, void* of_done) {
   bool is_reflection = false;

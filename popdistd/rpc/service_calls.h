@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a service carries an interface such as Api: who calls, and one line for each method that has one answer
-// or a stream of them. Included by this folder only.
+// The common part of services that carry an interface such as Api: the caller, and one line for each method
+// that has one answer or a stream of them. Included by this folder only.
 #pragma once
 
 #include <grpcpp/server_context.h>
@@ -17,7 +17,7 @@
 
 namespace pop::popdistd {
 
-/// What a service of `Interface` has besides gRPC's generated base. On gRPC's threads; the interface is
+/// The additions of a service of `Interface` to gRPC's generated base. On gRPC's threads; the interface is
 /// called on the loop's.
 template <typename Interface>
 class ServiceCalls {

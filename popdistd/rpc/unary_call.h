@@ -15,7 +15,7 @@
 
 namespace pop::popdistd {
 
-/// What a user's message may have; hosts send more.
+/// The limit of a user's message; hosts send more.
 inline constexpr std::size_t kMostRequestBytes = 4 * 1024 * 1024;
 
 /// Its size as it was sent, or will be.
@@ -38,8 +38,8 @@ Status checkSize(const Message& message) {
 template <typename Request, typename Answer>
 class UnaryCall final : public grpc::ServerUnaryReactor, public Call {
  public:
-  /// Starts the work. What it returns is kept until the call is over, and then destroyed: so it ends work
-  /// that nobody waits for any more.
+  /// Starts the work. Its result is kept until the call is over, and then destroyed: so it ends work that no
+  /// client waits for any more.
   using Start = std::function<std::shared_ptr<void>(const Caller&, Request, Reply<Answer>)>;
 
   UnaryCall(std::shared_ptr<Calls> calls, Result<Caller> caller, const Request* request, Answer* answer,
