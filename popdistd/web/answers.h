@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon's interfaces answer, as HTTP's answers in JSON.
+// The answers of the daemon's interfaces, as HTTP's answers in JSON.
 #pragma once
 
 #include <memory>

@@ -80,7 +80,7 @@ void Exchange::feed() {
   over();
 }
 
-// What is destroyed may be the last that keeps this.
+// The members that are destroyed may be the last to keep this object.
 void Exchange::over() {
   const auto self = shared_from_this();
   if (source_) --to_loop_->meters.streams;

@@ -14,7 +14,7 @@
 
 namespace pop::popdistd {
 
-/// What an exchange asks of its connection. From the loop's thread: it posts to its own.
+/// The connection, as its exchange uses it. From the loop's thread: it posts to its own.
 class Connection {
  public:
   virtual ~Connection() = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests and answers of HTTP, between the web server, which has the connections on a thread of its own, and
-// who answers, on the loop.
+// the handlers, on the loop.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ struct HttpRequest {
   bool has_tls = false;
   Peer peer;
   std::string session;                                       ///< of a cookie; empty: there is none
-  Result<Caller> caller = Status(Code::kUnknown, "nobody");  ///< an error: why it is nobody
+  Result<Caller> caller = Status(Code::kUnknown, "nobody");  ///< an error: why there is no caller
 };
 
 struct HttpAnswer {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a connection of the HTTP server sends: answers, and streams in chunks.
+// The writes of an HTTP connection: answers, and streams in chunks.
 #include <boost/beast/core/buffers_to_string.hpp>
 #include <boost/beast/http/chunk_encode.hpp>
 #include <boost/beast/http/serializer.hpp>

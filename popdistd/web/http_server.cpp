@@ -39,7 +39,7 @@ Result<std::shared_ptr<asio::ssl::context>> contextOf(const tls::TlsFiles& files
 
 void Web::run() {
   io.run();
-  // What sessions still wait for holds them, and they this.
+  // Operations that sessions still wait for hold the sessions, and these hold this object.
   stopping = true;
   io.restart();
   for (AnySession* const session : std::set(sessions)) session->drop();
@@ -67,8 +67,8 @@ struct HttpServer::Impl {
     });
   }
 
-  // Who has asked for nothing for longest goes first: a crowd of connections that are only held shuts nobody
-  // out. False: all of them are being answered.
+  // The connection without a request for longest goes first, so that a crowd of idle connections shuts no
+  // client out. False: all of them are being answered.
   bool makeRoom() {
     if (web->connections < web->options.most_connections) return true;
     const auto idlest =

@@ -50,7 +50,7 @@ class HttpServer {
 
   int port() const;
 
-  /// What was counted so far.
+  /// The counts so far.
   HttpMeters meters() const;
 
   /// For connections that begin from now on. Only where there was TLS at the start.

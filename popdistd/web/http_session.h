@@ -97,7 +97,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
   bool streams_ = false;
   bool chunked_ = true;
   std::string keep_alive_;
-  std::string sent_;            ///< what is being written
+  std::string sent_;            ///< the bytes being written
   std::string waiting_;         ///< a chunk that came during another write
   std::optional<Status> ends_;  ///< likewise
   std::array<char, 4096> drained_{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the connections of the HTTP server have in common: limits, counts, the thread that they live on.
-// Included by http_server.cpp and http_session.* only.
+// The common part of the HTTP server's connections: limits, counts, the thread that they live on. Included by
+// http_server.cpp and http_session.* only.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

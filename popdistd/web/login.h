@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a browser logs in and out: POST /login with a token gives it a cookie, POST /logout takes it.
+// Login and logout of a browser: POST /login with a token gives it a cookie, POST /logout takes it.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace pop::popdistd {
 
-/// Sessions of browsers; null: nobody can log in. On the loop's thread.
+/// Sessions of browsers; null: there is no login. On the loop's thread.
 struct Sessions {
   std::function<Result<std::string>(const std::string& token, const Peer& peer)> begin;
   std::function<void(const std::string& session)> end;
@@ -19,10 +19,10 @@ struct Sessions {
 HttpAnswer login(const Sessions& sessions, const HttpRequest& request);
 HttpAnswer logout(const Sessions& sessions, const HttpRequest& request);
 
-/// The answer to who is nobody: 401, and a cookie that has become useless is forgotten.
+/// The answer to an unknown caller: 401, and a cookie that has become useless is forgotten.
 HttpAnswer whoAreYou(const HttpRequest& request);
 
-/// Whether a browser sends the request for another site's page: a cookie comes by itself, and the header
+/// True if a browser sends the request for another site's page: a cookie comes by itself, and the header
 /// X-Popdist only from our own page.
 bool isForged(const HttpRequest& request);
 

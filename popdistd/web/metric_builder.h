@@ -44,7 +44,7 @@ class MetricBuilder {
     histograms(name, help).series.push_back({{}, 0, &values});
   }
 
-  /// Whether what is the `index`-th of its kind, from 0, has series of its own; else it is counted.
+  /// True if the `index`-th of its kind, from 0, has series of its own; else counts it as left out.
   bool isShown(const char* kind, std::size_t index, const std::string& name) {
     if (index < kMostNamedSeries && name.size() <= kMostNameBytes) return true;
     ++left_out_[kind];

@@ -9,8 +9,8 @@
 
 namespace pop::popdistd {
 
-/// Of a host, a user, an allocation or a cluster, so many have series of their own; the names of the first
-/// ones. What has more is counted in popdist_series_left_out.
+/// The limit of hosts, users, allocations or clusters with series of their own: the first by name. Those
+/// beyond are counted in popdist_series_left_out.
 inline constexpr std::size_t kMostNamedSeries = 1000;
 /// A longer name has no series of its own either.
 inline constexpr std::size_t kMostNameBytes = 255;
@@ -18,7 +18,7 @@ inline constexpr std::size_t kMostNameBytes = 255;
 /// All metrics, each with its series, possibly none. `measures` outlives the result.
 std::vector<MetricFamily> metricFamilies(const Measures& measures);
 
-/// What the process needs, and has, as Linux tells. On any thread.
+/// The process's resources, as Linux tells. On any thread.
 ProcessMeasures measureProcess();
 
 }  // namespace pop::popdistd

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the process needs and has: /proc/self.
+// The process's resources: /proc/self.
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -33,7 +33,7 @@ class Routes {
   void add(Interface& interface, const char* name,
            void (Interface::*method)(const Caller&, Request, Reply<Answer>));
   void post(const Exchange& exchange, const std::string& name);
-  /// To who logs in or out, or is nobody; nothing: the request is for others to answer.
+  /// The answer to a login, a logout or an unknown caller; nothing: the request is for others to answer.
   std::optional<HttpAnswer> answerNobody(const HttpRequest& request, const std::string& path) const;
   void get(const Exchange& exchange, const std::string& path, const std::string& query);
   void watch(const Exchange& exchange, const std::string& query);

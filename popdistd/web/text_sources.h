@@ -8,7 +8,7 @@
 
 namespace pop::popdistd {
 
-/// What a job has written, and nothing else.
+/// A job's output, and nothing else.
 std::unique_ptr<ByteSource> outputText(std::unique_ptr<Source<v1::Record>> records);
 
 /// Server-Sent Events: "id: REVISION", "data: JSON". At its end "event: end" with the status.
