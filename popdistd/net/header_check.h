@@ -22,7 +22,7 @@ class HeaderCheck {
   /// A header may arrive as far behind the newest of its passer.
   static constexpr std::size_t kWindow = 1024;
 
-  /// `key`: empty: nobody passes connections on to this popdistd, and every header is refused.
+  /// `key`: empty: no popdistd passes connections on to this one, and every header is refused.
   explicit HeaderCheck(std::string key = {}) : key_(std::move(key)) {}
 
   /// The client. As decodeClientHeader(); kPermissionDenied: its number is used. `from` came with it: the log

@@ -12,7 +12,7 @@ namespace pop::popdistd {
 
 struct ConnectionLimits {
   int most = 16'384;              ///< of all
-  int most_unknown = 1'024;       ///< whose callers are not known yet
+  int most_unknown = 1'024;       ///< with callers that are not known yet
   int most_unknown_of_one = 256;  ///< of one address
   /// An address may always have so many, however many unknown ones others have: no crowd locks others out.
   int always_of_one = 8;
