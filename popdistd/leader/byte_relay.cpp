@@ -23,7 +23,7 @@ ByteRelay::ByteRelay(os::EpollLoop& loop, int from, int to, Events events, std::
                   : loop_.watchWritable(to_, [this] { write(); });
 }
 
-// Whoever hears of an end may destroy this object.
+// A handler of an end may destroy this object.
 void ByteRelay::read() {
   std::string bytes(kMostBytes, '\0');
   const ssize_t count = ::recv(from_, bytes.data(), bytes.size(), 0);

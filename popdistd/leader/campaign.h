@@ -26,7 +26,7 @@ struct CampaignSettings {
 class Campaign {
  public:
   struct Events {
-    /// Who leads, or why that is unknown (no leader: ok, and nothing). When it changes, and at first.
+    /// The leader, or why it is unknown (no leader: ok, and nothing). When it changes, and at first.
     std::function<void(const std::optional<::popdist::v1::LeaderRecord>& leader, const Status& problem)>
         leader;
     /// This process. The last event.
@@ -42,7 +42,7 @@ class Campaign {
 
  private:
   void run();
-  // Whether it is over.
+  // True if the campaign is over.
   bool look();
   void tell(const std::optional<::popdist::v1::LeaderRecord>& leader, const Status& problem);
   void post(std::function<void()> event);

@@ -37,8 +37,8 @@ class Leadership {
  public:
   using Lost = std::function<void(const Status& why)>;
 
-  /// Takes it, if nobody has it: null otherwise. `lost` is called at most once, from a thread of its own,
-  /// before the lease can have ended. `etcd` outlives the object.
+  /// Takes the leadership, if it is free: null otherwise. `lost` is called at most once, from a thread of its
+  /// own, before the lease can have ended. `etcd` outlives the object.
   static Result<std::unique_ptr<Leadership>> tryToTake(EtcdClient& etcd, const std::string& prefix,
                                                        const ::popdist::v1::LeaderRecord& self, Lost lost,
                                                        LeaseTimes times = {});

@@ -14,7 +14,7 @@ namespace pop::popdistd {
 namespace {
 
 constexpr std::chrono::milliseconds kDialTimeout{3000};
-constexpr std::chrono::milliseconds kPause{100};       // where there are no descriptors
+constexpr std::chrono::milliseconds kPause{100};       // without free descriptors
 constexpr std::chrono::milliseconds kLastWords{2000};  // for a client to read what the leader said last
 constexpr std::chrono::minutes kBetweenWarnings{1};
 

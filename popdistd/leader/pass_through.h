@@ -32,9 +32,9 @@ struct PassThroughSettings {
   os::Place listen;
   /// The target of a new connection; nothing: it is closed.
   std::function<std::optional<PassThroughTarget>()> target;
-  std::optional<os::Place> otherwise;  ///< where to when nothing answers there
+  std::optional<os::Place> otherwise;  ///< the target when nothing answers there
   ConnectionLimits limits = kPassedOnLimits;
-  std::chrono::milliseconds first_byte_timeout{10'000};  ///< nobody is dialled for a client before it
+  std::chrono::milliseconds first_byte_timeout{10'000};  ///< no target is dialled before it
 };
 
 /// All of it on the loop's thread.
