@@ -21,7 +21,7 @@ namespace {
 
 namespace pb = ::etcdserverpb;
 
-// Of one server, before the next is asked.
+// Deadline of one server's answer, before the next is asked.
 constexpr std::chrono::milliseconds kAttempt{1000};
 constexpr std::chrono::milliseconds kConnect{300};
 constexpr std::chrono::milliseconds kPause{50};  // after all have failed
@@ -54,7 +54,7 @@ Code codeOf(grpc::StatusCode code) {
   return code == grpc::StatusCode::UNAUTHENTICATED ? Code::kPermissionDenied : static_cast<Code>(code);
 }
 
-// Of a server, which another may do better; a refusal is etcd's.
+// True for a failure of this server, which another may not have; a refusal is etcd's.
 bool isFailure(const grpc::Status& status) {
   switch (status.error_code()) {
     case grpc::StatusCode::UNAVAILABLE:
@@ -69,7 +69,8 @@ bool isFailure(const grpc::Status& status) {
   }
 }
 
-// What a server's failure says, the same for the same: gRPC names whichever lookup of a name has ended last.
+// The words of a server's failure, the same for the same cause: gRPC names whichever lookup of a name has
+// ended last.
 std::string reasonOf(const grpc::Status& status, const std::optional<tls::TlsFiles>& files) {
   std::string words = printable(status.error_message());
   if (const std::size_t begin = words.find("qtype="); begin != std::string::npos)
@@ -78,8 +79,8 @@ std::string reasonOf(const grpc::Status& status, const std::optional<tls::TlsFil
   return words + (may_want_tls ? " (if it has TLS: --etcd-tls)" : "");
 }
 
-// gRPC connects only while somebody waits for it. Also true where connecting has failed: a call, which is not
-// sent then, says why.
+// gRPC connects only during a wait for it. Also true where connecting has failed: a call, which is not sent
+// then, says why.
 bool connects(grpc::Channel& channel, Clock::time_point deadline) {
   while (true) {
     const grpc_connectivity_state state = channel.GetState(true);
@@ -89,7 +90,7 @@ bool connects(grpc::Channel& channel, Clock::time_point deadline) {
   }
 }
 
-// What was never sent was not done.
+// A request that was never sent was not done.
 bool mayBeDone(const grpc::Status& status) {
   const std::string& words = status.error_message();
   return words.find("failed to connect") == std::string::npos &&

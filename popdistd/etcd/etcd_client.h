@@ -75,7 +75,7 @@ struct EtcdPairs {
 
 struct EtcdMember {
   std::string name;
-  std::vector<std::string> urls;  ///< where it serves clients, and where the other members: "https://h0:2379"
+  std::vector<std::string> urls;  ///< for clients, and for other members: "https://h0:2379"
 };
 
 class EtcdClient {

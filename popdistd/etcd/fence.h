@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every write of a leader to etcd compares: so nothing of a leader of the past is ever written.
+// The comparison in every write of a leader to etcd: so nothing of a leader of the past is ever written.
 #pragma once
 
 #include <cstdint>

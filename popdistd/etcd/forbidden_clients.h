@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether etcd lets in anybody but popdistds: whoever writes its keys may do all that popdistd may. What its
-// options say is not asked; it is tried.
+// Checks that etcd lets in popdistds only: a client that writes its keys may do all that popdistd may. The
+// check does not ask etcd's options; it tries.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace pop::popdistd {
 
-/// Whom etcd has to refuse.
+/// A client that etcd has to refuse.
 struct ForbiddenClient {
   std::string who;                      ///< "a host's certificate of --tls"
   std::optional<tls::KeyPair> shows{};  ///< missing: no certificate
