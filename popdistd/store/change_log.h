@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the changes of a store go before they count, where other processes are to have them, too.
+// A log that takes a store's changes before they count, for other processes to have them, too.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@
 namespace pop::popdistd {
 namespace {
 
-constexpr std::int64_t kEntryBytes = 1024;  // what reading one costs besides its bytes
+constexpr std::int64_t kEntryBytes = 1024;  // cost of reading one, besides its bytes
 
 }  // namespace
 

@@ -19,7 +19,7 @@ Status lose(const EtcdPlace& place, const std::string& why) {
   return status;
 }
 
-// An earlier try may have arrived, whose answer has not. Nobody but a leader writes these keys.
+// An earlier try may have arrived, whose answer has not. Only a leader writes these keys.
 bool isDone(const EtcdPlace& place, const EtcdTransaction& transaction, const EtcdOutcome& outcome) {
   const auto has = [&](const std::string& key, const auto& is_right) {
     return std::any_of(outcome.read.begin(), outcome.read.end(),

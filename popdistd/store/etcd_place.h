@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a store is in etcd, and writing there as its leader:
+// The place of a store in etcd, and writing there as its leader:
 //
 //   PREFIX/log/SEQUENCE            what one commit has changed: v1::StoreLogEntry
 //   PREFIX/parts/SEQUENCE/PART     of a large one

@@ -22,7 +22,7 @@ std::string partKey(const EtcdPlace& place, const std::string& name, std::int64_
   return snapshotKeys(place) + name + '/' + numberKey(part);
 }
 
-// A copy that nobody writes to, of a moment between two commits.
+// A copy that is not written to, of a moment between two commits.
 Result<std::int64_t> copyTo(const std::string& path, const std::string& copy) {
   POP_RETURN_IF_ERROR(makeEmptyFile(copy));
   {

@@ -82,7 +82,7 @@ Result<Loaded> load(const EtcdPlace& place, const v1::SnapshotHead& head, const 
   return loaded;
 }
 
-// What a popdistd without etcd has left there: where etcd has nothing, the store is its.
+// If etcd has no store, it gets the one that a popdistd without etcd has left here.
 Status takeOver(const std::string& alone, const std::string& path) {
   if (::access(alone.c_str(), F_OK) != 0) return {};
   log::info("etcd has no store yet: it gets that of " + alone);

@@ -18,7 +18,7 @@ Status checkPath(const std::string& path) {
   return {Code::kAlreadyExists, path + " is there already: name a new file for the backup"};
 }
 
-// SQLite fills an empty file that is there, which so is nobody else's to read from the start.
+// SQLite fills an existing empty file, which so is closed to other users from the start.
 Status copyInto(Database& database, const std::string& path) {
   POP_RETURN_IF_ERROR(makeEmptyFile(path));
   return database.run("VACUUM INTO ?", {std::string_view(path)});

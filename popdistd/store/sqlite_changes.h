@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a transaction has changed, as bytes that do the same to another copy of the database.
+// The changes of a transaction, as bytes that do the same to another copy of the database.
 #pragma once
 
 #include <memory>

@@ -124,7 +124,7 @@ class Checker {
     });
   }
 
-  // Of small records only this kind and quotas have a message that is known here.
+  // Hosts and quotas are the only small records with a message that is known here.
   Status checkHosts() {
     return database_.select("SELECT name, record FROM records WHERE kind = 'host'", {}, [&](const Row& row) {
       if (!v1::HostRecord().ParseFromString(row.bytes(1)))

@@ -15,8 +15,8 @@ namespace {
 // A look from outside holds a lock for moments; the loop waits no longer.
 constexpr int kBusyWait_ms = 1000;
 
-// What is bound stays where it is until the statement has run. SQLite takes a null pointer for NULL, which
-// text and bytes without any are not.
+// Bound data stays where it is until the statement has run. SQLite takes a null pointer for NULL, which text
+// and bytes without any are not.
 const char* dataOf(std::string_view bytes) {
   return bytes.data() == nullptr ? "" : bytes.data();
 }

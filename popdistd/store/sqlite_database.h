@@ -34,7 +34,7 @@ class Row {
 
   bool isNull(int column) const;
   std::int64_t integer(int column) const;
-  /// Of text or a blob; empty if it is NULL.
+  /// The bytes of text or a blob; empty if it is NULL.
   std::string bytes(int column) const;
 
  private:
@@ -59,7 +59,7 @@ class Database {
   Status select(std::string_view sql, SqlValues values, const RowReader& read);
   /// The first column of the only row; kInternal if there is no row.
   Result<std::int64_t> number(std::string_view sql);
-  /// Of all its pages.
+  /// The size of all its pages.
   Result<std::int64_t> bytes();
   /// Runs several statements, which are not kept.
   Status script(const std::string& sql);

@@ -17,7 +17,7 @@
 namespace pop::popdistd {
 namespace {
 
-// 100 MB are looked through in about a tenth of a second; larger files when somebody asks.
+// 100 MB are looked through in about a tenth of a second; larger files on request only.
 constexpr std::int64_t kMostBytesToCheck = 64 << 20;
 
 // synchronous = FULL: a commit is on the disk when it returns. Without it WAL survives only kills.
@@ -55,7 +55,7 @@ Status makeFile(const std::string& path) {
   return nameWholeFile(temporary, path);
 }
 
-// What a store that is gone has left would go into the next one with its name.
+// The leftovers of a store that is gone would go into the next one with its name.
 Status checkNothingIsLeft(const std::string& path) {
   const std::string log = path + "-wal";
   std::error_code error;

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::int64_t kApplicationId = 0x706f7064;  // "popd": so that `file` and we know our files
 
-// What may be there only once, and what must be there for something else, is said here, whatever the code
-// thinks. Specs have a table of their own: a job changes often, what was submitted never.
+// The constraints on unique and referenced rows are stated here, independent of the code's own checks. Specs
+// have a table of their own: a job changes often, its submitted spec never.
 constexpr const char* kVersion1 = R"(
 CREATE TABLE meta(
   key TEXT PRIMARY KEY,
@@ -70,7 +70,7 @@ CREATE TABLE bindings(
 ) STRICT, WITHOUT ROWID;
 )";
 
-// Nobody changes or removes what is in the audit log: not even we, by mistake.
+// Entries of the audit log cannot be changed or removed: not even by a mistake of popdistd.
 constexpr const char* kVersion2 = R"(
 CREATE TABLE audit(
   id INTEGER PRIMARY KEY,
@@ -83,7 +83,7 @@ CREATE TRIGGER audit_is_not_removed BEFORE DELETE ON audit
 BEGIN SELECT raise(ABORT, 'entries of the audit log are not removed'); END;
 )";
 
-// What users have used, for fair shares.
+// The usage of users, for fair shares.
 constexpr const char* kVersion3 = R"(
 CREATE TABLE usage(
   user TEXT PRIMARY KEY CHECK(user <> ''),

@@ -101,7 +101,7 @@ Status SqliteStore::commit() {
   return status;
 }
 
-// What is in the log counts, whatever becomes of this file.
+// A change in the log counts, whatever becomes of this file.
 Status SqliteStore::commitByLog() {
   POP_RETURN_IF_ERROR(setLogSequence(database_, sequence_ + 1));
   POP_ASSIGN_OR_RETURN(const std::string changes, recorder_->changes());

@@ -85,7 +85,7 @@ class SqliteStore final : public Store {
   sys::Fd lock_;      // goes after the database
   std::string path_;  // empty: in memory
   Database database_;
-  Status failed_;                           // what has undone this turn
+  Status failed_;                           // the error that has undone this turn
   std::unique_ptr<ChangeLog> log_;          // null: the file is all there is
   std::int64_t sequence_ = 0;               // of the last entry in the log
   std::optional<ChangeRecorder> recorder_;  // of this turn; goes before the database

@@ -46,7 +46,7 @@ Status isTaken(const std::string& path, const sys::Fd& file) {
                                     (pid.empty() ? "" : ", process " + printable(pid))};
 }
 
-// Of the open file, not of the process: a second store in this process is refused like another process's.
+// Locks the open file, not the process: a second store in this process is refused like another process's.
 Status lockFor(const sys::Fd& file, const std::string& path) {
   struct flock lock {};
   lock.l_type = F_WRLCK;
@@ -68,7 +68,7 @@ Result<sys::Fd> takeStateDirectory(const std::string& path) {
         file.code() == Code::kUnknown ? Code::kPermissionDenied : file.code(),
         "popdistd must be able to write to its state directory " + path + ": " + file.status().message());
   POP_RETURN_IF_ERROR(lockFor(*file, path));
-  // Who has it, for the words of the next one; a full disk is no reason against starting.
+  // Names the holder, for the refusal of the next one; a full disk is no reason against starting.
   if (::ftruncate(file->get(), 0) == 0) (void)sys::writeAll(file->get(), std::to_string(::getpid()) + "\n");
   return file;
 }
