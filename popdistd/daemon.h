@@ -42,7 +42,7 @@ struct DaemonOptions {
   bool socket_named = false;  ///< by the user: then it has to be there
   bool insecure = false;
   bool dev = false;                                              ///< with certificates and a host of its own
-  bool fair_share = false;                                       ///< who has used little goes first
+  bool fair_share = false;                                       ///< users who have used little go first
   std::chrono::seconds backfill_age = std::chrono::minutes(10);  ///< see queue::Rules
   std::uint32_t keep_days = 30;                                  ///< jobs that have ended; 0: no limit
   std::uint32_t keep_jobs = 100000;                              ///< likewise
@@ -53,7 +53,7 @@ struct DaemonOptions {
   log::Level log_level = log::Level::kInfo;
 };
 
-/// What the transports carry. It outlives runDaemon().
+/// The interfaces that transports carry. They outlive runDaemon().
 struct DaemonParts {
   Served served;
   std::function<CoreMeasures()> measures;                      ///< for /metrics
@@ -70,10 +70,10 @@ struct DaemonParts {
 /// The user of this process, by name or number.
 std::string ownUser();
 
-/// Of --tls, if there is one.
+/// The certificates of --tls, if there is one.
 Result<std::optional<tls::TlsFiles>> certificatesOf(const DaemonOptions& options);
 
-/// Ok, or why the daemon must not listen there: without certificates everybody who reaches it is its own
+/// Ok, or why the daemon must not listen there: without certificates every client that reaches it is its own
 /// user.
 Status checkListening(const std::string& option, const os::Place& place, const DaemonOptions& options,
                       uid_t self);

@@ -171,7 +171,7 @@ Status readWords(const Words& words, DaemonOptions& options) {
   return {};
 }
 
-// What --etcd asks of the other options.
+// Reads --etcd, and checks the other options against it.
 Status readEtcd(const Words& words, DaemonOptions& options) {
   EtcdOptions& etcd = options.etcd;
   if (etcd.peer_host.empty()) etcd.peer_host = options.advertised_host;

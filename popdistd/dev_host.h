@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What popdistd --dev has besides the daemon: certificates, and an agent service of this machine that joins
-// it. The service ends with popdistd, however that ends, and so do its jobs.
+// The additions of popdistd --dev to the daemon: certificates, and an agent service of this machine that
+// joins it. The service ends with popdistd, however that ends, and so do its jobs.
 #pragma once
 
 #include <string>

@@ -17,7 +17,7 @@ Status because(const char* option, const Status& why) {
   return {why.code(), std::string(option) + ": " + why.message()};
 }
 
-// Whoever reaches it writes it; on this machine, all its users.
+// Without TLS, every client that reaches etcd can write it; on this machine, all users can.
 Status checkWithoutTls(const DaemonOptions& options) {
   if (options.insecure) return {};
   for (const std::string& address : options.etcd.addresses) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What popdistd shows etcd, and whom etcd has to refuse, by popdistd's options.
+// The certificates that popdistd shows etcd, and the clients that etcd has to refuse, by popdistd's options.
 #pragma once
 
 #include <memory>

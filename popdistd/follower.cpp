@@ -114,7 +114,7 @@ class Follower {
   }
 
  private:
-  // While nobody leads, all requests are answered with why.
+  // While there is no leader, all requests are answered with why.
   Status startHttp(std::optional<tls::TlsFiles> files) {
     const auto nobody = [](const Peer&, const Credentials&) {
       return Result<Caller>(unavailable("no popdistd leads"));

@@ -16,7 +16,7 @@
 
 namespace pop::popdistd {
 
-/// What a leader has. The store goes first.
+/// A leader's resources. The store goes first.
 struct Lead {
   std::unique_ptr<EtcdClient> etcd;
   std::unique_ptr<ForbiddenClientWatch> forbidden;

@@ -22,8 +22,8 @@ class LocalSocket {
   /// Takes a connection and its user. An error is logged: a client only sees that its connection is closed.
   using Accepted = std::function<Status(sys::Fd connection, const std::string& user)>;
 
-  /// Makes the file, which every user may connect to who can reach its directory, in place of one on which
-  /// nobody listens any more. `loop` outlives the object.
+  /// Makes the file, which every user may connect to who can reach its directory, in place of one that has no
+  /// listener any more. `loop` outlives the object.
   static Result<std::unique_ptr<LocalSocket>> listen(os::EpollLoop& loop, const std::string& path,
                                                      UserNames::Lookup lookup = sys::accountName);
   /// Removes the file.
