@@ -8,8 +8,8 @@
 
 namespace pop {
 
-/// Of `bytes` that follow others whose checksum is `before`. The CPU's instruction where it has one (8 GB/s
-/// and more), else tables.
+/// The checksum of `bytes` that follow others whose checksum is `before`. The CPU's instruction where it has
+/// one (8 GB/s and more), else tables.
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before = 0);
 
 /// The same of the bytes that it copies to `to`, which overlaps none of them. Each is read once, so that what

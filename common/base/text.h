@@ -28,7 +28,7 @@ std::string_view trimmed(std::string_view text);
 /// `text` with ASCII capitals in lower case.
 std::string lowerCase(std::string_view text);
 
-/// Whether `pattern` describes the whole of `text`: '*' stands for any characters, '?' for one.
+/// True if `pattern` describes the whole of `text`: '*' stands for any characters, '?' for one.
 bool matchesWildcards(std::string_view text, std::string_view pattern);
 
 /// "1 instance", "3 instances": for messages that people read.

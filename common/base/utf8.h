@@ -10,7 +10,7 @@ namespace pop {
 /// Length of the non-ASCII character at the start of `text`; 0 if it is malformed.
 std::size_t utf8Bytes(std::string_view text);
 
-/// Whether `character`, a non-ASCII one, is a control character, U+0080 to U+009F: terminals obey some of
+/// True if `character`, a non-ASCII one, is a control character, U+0080 to U+009F: terminals obey some of
 /// them.
 bool isC1Control(std::string_view character);
 

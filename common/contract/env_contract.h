@@ -30,7 +30,7 @@ struct InstanceEnv {
   std::string executable_cache_path;  ///< a directory that all instances of a host share; may be empty
   std::string system;     ///< preset of the Pod to emulate ("pod16"); empty: the smallest that fits
   bool offline = false;   ///< run without attaching to any (emulated) IPU
-  int restart_count = 0;  ///< how often the job had failed and been started again
+  int restart_count = 0;  ///< number of restarts after a failure
 
   friend bool operator==(const InstanceEnv&, const InstanceEnv&) = default;
 };

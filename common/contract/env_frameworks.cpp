@@ -195,8 +195,8 @@ constexpr std::array kRows{
     Row{kPmi, "MPI_LOCALRANKID", localIndexOf},
     Row{kPmi, "MPI_LOCALNRANKS", localCountOf},
 
-    // What PMIx's own servers set for their clients. Each version of the library reads the address that it
-    // knows.
+    // Variables that PMIx's own servers set for their clients. Each version of the library reads the address
+    // that it knows.
     Row{kPmix, "PMIX_NAMESPACE", [](const Parts& parts) { return pmixNamespace(parts.env.job_id); }},
     Row{kPmix, "PMIX_RANK", indexOf},
     Row{kPmix, "PMIX_SERVER_URI41", pmixServer},

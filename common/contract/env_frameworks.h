@@ -25,8 +25,8 @@ struct InstancePlace {
   friend bool operator==(const InstancePlace&, const InstancePlace&) = default;
 };
 
-/// Where instances find each other through other frameworks; the same for all instances. Ports are texts,
-/// because a plan that is only shown has no numbers yet.
+/// Addresses by which instances find each other through other frameworks; the same for all instances. Ports
+/// are texts, because a plan that is only shown has no numbers yet.
 struct Rendezvous {
   std::string tf_cluster;  ///< of TF_CONFIG, as tfCluster() writes it: once, not for each instance
   bool tf_chief = false;
@@ -39,7 +39,7 @@ struct Rendezvous {
   // For MPI libraries; the agent of each host fills them in.
   std::string own_address;    ///< of this host
   std::string pmix_port;      ///< of the PMIx server on this host's loopback address
-  std::string mpi_directory;  ///< where MPI may put files: removed with the job
+  std::string mpi_directory;  ///< for MPI's files: removed with the job
 
   friend bool operator==(const Rendezvous&, const Rendezvous&) = default;
 };

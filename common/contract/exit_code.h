@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How processes end, and the meaning of poprun's exit codes (docs/reference/exit_codes.md).
+// Ends of processes, and the meaning of poprun's exit codes (docs/reference/exit_codes.md).
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ inline constexpr int kExitNotFound = 127;        ///< the program does not exist
 inline constexpr int kExitSignalBase = 128;      ///< plus the signal that killed the program
 inline constexpr int kExitInterrupted = 130;     ///< the user pressed Ctrl-C
 
-/// How one process ended.
+/// The end of one process.
 struct ExitStatus {
   int code = 0;    ///< exit code when signal == 0
   int signal = 0;  ///< the signal that killed it, or 0

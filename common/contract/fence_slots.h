@@ -27,7 +27,7 @@ struct FenceSlot {
   std::uint32_t by_message = 0;            ///< 1: a message follows, which counts
   std::atomic<std::uint64_t> tag_digest{0};
   std::uint32_t tag_bytes = 0;
-  char tag[kSlotTagBytes] = {};  ///< what the fence is for
+  char tag[kSlotTagBytes] = {};  ///< purpose of the fence
   /// 1 more than the instance whose failure this one was told of last; 0: none. Read when this one has ended.
   std::atomic<std::uint32_t> told_by{0};
 };

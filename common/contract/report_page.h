@@ -21,7 +21,7 @@ namespace pop::contract {
 inline constexpr std::size_t kMostReportedNames = 16;  ///< of an instance, and of a job
 inline constexpr std::size_t kMostReportedNameBytes = 64;
 
-/// What the instances' values of one name come to for the job.
+/// Rule that folds the instances' values of one name into the job's value.
 enum class Fold : std::uint8_t { kSum, kMean, kMax };
 inline constexpr Fold kLastFold = Fold::kMax;
 

@@ -49,7 +49,7 @@ struct EndNotice {
 struct SegmentHeader {
   std::uint32_t magic = kSegmentMagic;
   std::uint32_t instances = 0;  ///< of the whole job: also the number of end notices and of fence slots
-  std::uint64_t bytes = 0;      ///< of the whole segment
+  std::uint64_t bytes = 0;      ///< size of the whole segment
   alignas(64) std::atomic<std::uint64_t> next_free{0};  ///< byte offset of the first piece not yet taken
   alignas(64) std::atomic<std::uint32_t> end_notice_count{
       0};  ///< read in every wait: alone on its cache line

@@ -207,7 +207,7 @@ class HostCollector {
   }
 
   std::vector<Host> hosts_;
-  std::map<std::string, std::size_t, std::less<>> seen_;  ///< where each is among them
+  std::map<std::string, std::size_t, std::less<>> seen_;  ///< index of each among them
   std::vector<std::string> mistakes_;
   bool full_ = false;
 };

@@ -31,7 +31,7 @@ struct Program {
   std::vector<std::string> command;  ///< the program and its arguments
   int num_instances = 1;
   std::string working_directory;      ///< of the instances; empty: the launcher's own
-  std::vector<Variable> environment;  ///< over everything else
+  std::vector<Variable> environment;  ///< overrides everything else
 
   friend bool operator==(const Program&, const Program&) = default;
 };

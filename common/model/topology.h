@@ -11,7 +11,7 @@
 
 namespace pop::model {
 
-/// How much of a topology a placement needs; less is cheaper to find out.
+/// Detail of a topology that a placement needs; less is cheaper to find out.
 enum class TopologyDetail : std::uint8_t {
   kCpus,   ///< the CPUs that we may use, as one memory node
   kNodes,  ///< the memory nodes too

@@ -10,7 +10,7 @@
 
 #include <boost/optional.hpp>     // which Boost.Process 1.81 forgets
 #include <boost/type_traits.hpp>  // likewise
-// What needs those two.
+// The next header needs those two.
 #include <boost/process/v2/posix/vfork_launcher.hpp>
 #include <boost/process/v2/process.hpp>
 #include <boost/process/v2/src.hpp>
@@ -51,7 +51,7 @@ struct Child {
     if (dies_with != 0 && (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != dies_with)) ::_exit(127);
     if (leads == Leads::kSession) ::setsid();
     if (leads == Leads::kGroup) ::setpgid(0, 0);
-    // Where dup2 had nothing to do, close-on-exec is still set.
+    // Close-on-exec is still set if dup2 had nothing to do.
     for (int fd = 0; fd < 3; ++fd) ::fcntl(fd, F_SETFD, 0);
     sys::takeBackLimits();
     for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);

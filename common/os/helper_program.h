@@ -17,11 +17,11 @@
 
 namespace pop::os {
 
-/// What a program leads. With a session of its own it cannot wait for an answer at our terminal; a group of
-/// its own leaves it the terminal, and Ctrl-C to us.
+/// The process group or session that a program leads. With a session of its own it cannot wait for an answer
+/// at our terminal; a group of its own leaves it the terminal, and Ctrl-C to us.
 enum class Leads : std::uint8_t { kNothing, kGroup, kSession };
 
-/// What becomes of a program when we are killed. kDies: it is killed with the thread that has started it.
+/// Fate of a program when we are killed. kDies: it is killed with the thread that has started it.
 enum class AfterUs : std::uint8_t { kGoesOn, kDies };
 
 /// Kills its process group and reaps it when it goes, unless wait() has seen its end. One that waits for a
@@ -61,12 +61,12 @@ class HelperProgram {
   /// Reaps it: its status word, once it has ended; nothing: it has not within `timeout`.
   std::optional<int> wait(std::chrono::milliseconds timeout);
 
-  /// Whether a child of this process is such a program, or was: others are orphans that it has adopted.
+  /// True if a child of this process is such a program, or was: others are orphans that it has adopted.
   static bool hasStarted(pid_t child);
 
   /// Whoever takes its number reaps it, with reap().
   pid_t release() { return std::exchange(pid_, -1); }
-  /// Whether it has ended; it is forgotten then.
+  /// True if it has ended; it is forgotten then.
   static bool reap(pid_t released);
 
  private:

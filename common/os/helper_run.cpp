@@ -67,7 +67,7 @@ std::string howItEnded(int wait_status, std::string last_words) {
   return last_words.empty() ? end : end + ": " + last_words;
 }
 
-// What a program writes to one of its streams.
+// Output of a program to one of its streams.
 struct Output {
   Stream stream;
   std::function<void(std::string_view)> heard;

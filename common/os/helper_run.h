@@ -18,17 +18,17 @@ struct HelperEnd {
   /// kCancelled: a signal came first; else its exit code or signal, and its last words.
   Status status;
   int exit_code = -1;  ///< when it ended by itself
-  std::string errors;  ///< what it wrote to stderr, its first mebibyte
+  std::string errors;  ///< first mebibyte of its stderr
 };
 
-/// What programs do meanwhile, by their index.
+/// Events of the running programs, by their index.
 struct HelperEvents {
   std::function<void(std::size_t index)> started;
   std::function<void(std::size_t index, std::string_view text)> printed;  ///< on stdout
   std::function<void(std::size_t index, const HelperEnd& end)> ended;
 };
 
-/// What a program may take that is not to be hurried: a year.
+/// Timeout of a program that is not to be hurried: a year.
 inline constexpr std::chrono::milliseconds kForEver = std::chrono::hours(365 * 24);
 
 /// Runs all of `commands` to their ends, or kills them when their timeout is over, and returns how each
@@ -38,7 +38,7 @@ std::vector<HelperEnd> runInParallel(const std::vector<std::vector<std::string>>
                                      const HelperEvents& events,
                                      std::chrono::milliseconds timeout = kForEver);
 
-/// What `command` prints on stdout, once it has ended with 0, run as by runInParallel(); signals are left to
+/// The stdout of `command`, once it has ended with 0, run as by runInParallel(); signals are left to
 /// the caller. kCancelled: `cancelling` was readable first; not valid: it never is.
 Result<std::string> outputOf(const std::vector<std::string>& command, std::chrono::milliseconds timeout,
                              sys::Fd cancelling = {});

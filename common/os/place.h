@@ -16,7 +16,7 @@ struct Place {
 /// "10.0.0.1:7571", "h0:7571", "[::1]:7571". An error names `option`.
 Result<Place> parsePlace(const std::string& option, const std::string& text);
 
-/// Whether only this host can reach `address`: 127.0.0.0/8, ::1 or localhost.
+/// True if only this host can reach `address`: 127.0.0.0/8, ::1 or localhost.
 bool isLoopback(const std::string& address);
 
 }  // namespace pop::os

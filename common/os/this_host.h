@@ -7,7 +7,7 @@
 
 namespace pop::os {
 
-/// Whether `address` is one of this host's interfaces; of the loopback, as it is written there.
+/// True if `address` is one of this host's interfaces; of the loopback, as it is written there.
 bool isOwnAddress(const std::string& address);
 
 /// The names that /etc/hosts gives to this host. Names of the loopback count beside the host's own name only:

@@ -12,10 +12,10 @@
 
 namespace pop {
 
-/// What the one who submits a job hears of it.
+/// Callbacks to the submitter of a job.
 struct JobWatch {
   std::function<void(const LogEntry&)> event;  ///< everything that happens to the job
-  /// Where each instance goes, by its index, before anything starts: at the first attempt, and when hosts
+  /// Host of each instance, by its index, before anything starts: at the first attempt, and when hosts
   /// have been left out. May be empty.
   std::function<void(const std::vector<PlacedInstance>& instances)> placed;
   std::function<void(const JobOutcome& failed, int restart)> restarting;  ///< a failure that is not the end

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of a job to whoever has submitted it: its events, where its instances run, how it ended.
+// Reports on a job to its submitter: its events, the places of its instances, its end.
 // Values only, which could come from another process: times count from the job's submission.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace pop {
 
-/// What an entry means to a program that reads it.
+/// Meaning of an entry to a program that reads it.
 enum class EventKind : std::uint8_t {
   kNote,
   kWarning,      ///< people should read it even when all goes well
@@ -36,7 +36,7 @@ struct LogEntry {
   friend bool operator==(const LogEntry&, const LogEntry&) = default;
 };
 
-/// Where one instance runs.
+/// Place of one instance.
 struct PlacedInstance {
   std::string host;  ///< its name
   model::Binding binding;
@@ -60,7 +60,7 @@ struct Failure {
   friend bool operator==(const Failure&, const Failure&) = default;
 };
 
-/// What the instances report under a name, as one value.
+/// The instances' reports under one name, as one value.
 struct JobValue {
   std::string name;  ///< without control characters
   contract::Fold fold = contract::Fold::kSum;
@@ -74,9 +74,9 @@ struct JobOutcome {
   int exit_code = 0;
   int user_signal = 0;                   ///< the signal with which the user ended the job, or 0
   bool timed_out = false;                ///< its time limit ended it
-  std::optional<Failure> failure;        ///< what failed first, if anything did
+  std::optional<Failure> failure;        ///< first failure, if any
   std::string why_not_again;             ///< why it was not started again, when it was to be
-  int restarts = 0;                      ///< how often the job had been started again
+  int restarts = 0;                      ///< number of restarts of the job
   int instances_stopped = 0;             ///< that were still running when the end was decided by another
   int hosts_unanswered = 0;              ///< when the time limit came before anything could start
   std::vector<StackTrace> stack_traces;  ///< where instances were when the time was over, if asked for

@@ -74,7 +74,7 @@ struct InstanceValue {
   friend bool operator==(const InstanceValue&, const InstanceValue&) = default;
 };
 
-/// How an instance ended.
+/// The end of an instance.
 struct InstanceEnd {
   contract::ExitStatus status;  ///< when it could not be started: code 126 or 127
   std::string reason;  ///< when the status does not say it all: "could not be started: …"; else empty

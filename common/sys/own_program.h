@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where our own programs are.
+// Paths of our own programs.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where this process works, as its user calls it.
+// This process's working directory, as its user calls it.
 #pragma once
 
 #include <string>

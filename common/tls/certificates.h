@@ -55,7 +55,7 @@ Result<KeyPair> makeUserCertificate(const KeyPair& authority, const std::string&
 struct JobName {
   std::int64_t number = 0;
   std::string id;                  ///< by which agents know the job
-  std::string user;                ///< whose it is
+  std::string user;                ///< owner of the certificate
   std::vector<std::string> hosts;  ///< where it is good
 };
 

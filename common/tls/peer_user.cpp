@@ -19,7 +19,7 @@ using namespace openssl;
 
 using AlternativeNames = std::unique_ptr<GENERAL_NAMES, Freer<GENERAL_NAMES_free>>;
 
-// Of one kind: GEN_URI, GEN_DNS, GEN_IPADD (bytes).
+// Names of one kind: GEN_URI, GEN_DNS, GEN_IPADD (bytes).
 std::vector<std::string> namesIn(X509* certificate, int kind) {
   const AlternativeNames names(
       static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));

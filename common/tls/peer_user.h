@@ -24,18 +24,18 @@ Result<Client> clientOf(X509* certificate);
 /// Its alternative names: DNS names, and addresses as numbers.
 std::vector<std::string> hostNamesOf(X509* certificate);
 
-/// Whether jobs are the only purpose of the certificate: a job's, or the issuer's.
+/// True if jobs are the only purpose of the certificate: a job's, or the issuer's.
 bool isForJobs(X509* certificate);
 
-/// Whether it names the jobs' issuer as who has signed it, also one whose certificates were once users'.
+/// True if it names the jobs' issuer as its signer, also one whose certificates were once users'.
 bool isOfIssuer(X509* certificate);
-/// Of a certificate in PEM form. Not readable: true.
+/// The same for a certificate in PEM form. Not readable: true.
 bool isOfIssuer(std::string_view pem);
 
-/// Whether it is for a server, and names no user.
+/// True if it is for a server and names no user.
 bool isHosts(X509* certificate);
 
-/// What the other end has shown, in PEM form, its own certificate first; empty: nothing.
+/// The peer's certificates in PEM form, its own first; empty: nothing.
 std::string shownBy(const SSL* connection);
 
 }  // namespace pop::tls

@@ -39,16 +39,16 @@ TlsFiles tlsFilesOf(std::string authority_pem, std::string certificate_pem, std:
 /// Names and addresses of the host whose certificate it is.
 std::vector<std::string> hostNamesIn(const TlsFiles& files);
 
-/// Whether our certificate is that of an issuer, for jobs only. One of an older init-tls was for users.
+/// True if our certificate is that of an issuer, for jobs only. One of an older init-tls was for users.
 bool isIssuer(const TlsFiles& files);
 
-/// Whether our certificate may be shown by a client, too: a host's was once for serving only.
+/// True if a client, too, may show our certificate: a host's was once for serving only.
 bool isForClients(const TlsFiles& files);
 
 /// The common name of the first authority; empty: it has none.
 std::string authorityName(const TlsFiles& files);
 
-/// Whether an authority of one is also one of the other's.
+/// True if the two share an authority.
 bool haveOneAuthority(const TlsFiles& one, const TlsFiles& other);
 
 /// Returns the files' contents, or every mistake, each naming its file:

@@ -11,7 +11,7 @@
 
 namespace pop::tls {
 
-/// Whether the server of HTTP at the other end of a connected socket answers a client that shows this, or no
+/// True if the server of HTTP at the other end of a connected socket answers a client that shows this, or no
 /// certificate. Blocks, each step for `step` at most. Whose certificate the server shows does not matter.
 bool isAnswered(sys::Fd socket, const std::optional<KeyPair>& shows, std::chrono::milliseconds step);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several messages have: variables, programs, bindings, who reads stdin.
+// Parts of several messages: variables, programs, bindings, the readers of stdin.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ inline Status malformed(const std::string& what) {
   return {Code::kInvalidArgument, "a malformed message: " + what};
 }
 
-/// How much of a topology is asked for.
+/// The requested detail of a topology.
 inline v1::TopologyDetail encodeDetail(model::TopologyDetail detail) {
   return static_cast<v1::TopologyDetail>(detail);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job is and what is told of it, as bytes of proto/popdist/v1/job.proto: for the job's directory and
+// A job and the reports on it, as bytes of proto/popdist/v1/job.proto: for the job's directory and
 // the runner's socket. Decoding trusts nothing: what cannot be is kInvalidArgument, which says what it is.
 #pragma once
 
@@ -23,7 +23,7 @@ struct Output {
   friend bool operator==(const Output&, const Output&) = default;
 };
 
-/// Where the instances of an attempt run.
+/// Places of the instances of an attempt.
 struct Placed {
   std::vector<PlacedInstance> instances;
 
@@ -45,7 +45,7 @@ struct Said {
   friend bool operator==(const Said&, const Said&) = default;
 };
 
-/// What a record of kind kEvent holds. Texts for people come back as validUtf8() writes them, which a
+/// Contents of a record of kind kEvent. Texts for people come back as validUtf8() writes them, which a
 /// terminal shows as it would have shown the original; all else comes back as it was.
 using JobEvent = std::variant<LogEntry, Placed, Restarting, Said, JobOutcome>;
 
@@ -58,7 +58,7 @@ Result<JobEvent> decodeEvent(std::string_view bytes, int num_instances);
 
 /// A job without mistakes (model::findMistakes), as it was submitted.
 std::string encode(const model::JobSpec& spec);
-/// What findMistakes finds is not looked for.
+/// Does not look for the mistakes that findMistakes finds.
 Result<model::JobSpec> decodeSpec(std::string_view bytes);
 
 }  // namespace pop::wire

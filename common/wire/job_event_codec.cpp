@@ -102,7 +102,7 @@ class EventReader {
   }
 
  private:
-  // Of a message whose instance may be missing.
+  // For a message whose instance may be missing.
   template <typename Message>
   int anyInstance(const Message& from) {
     return from.has_instance() ? fields_.instance(from.instance(), num_instances_) : -1;

@@ -44,7 +44,7 @@ class FieldReader {
   /// A name as in a host list: one that begins with '-' would be an option to other programs.
   const std::string& host(const std::string& name);
 
-  /// What `result` has, or its mistake and nothing.
+  /// The value of `result`, or its mistake and nothing.
   template <typename T>
   T take(Result<T> result) {
     if (result.ok()) return std::move(*result);

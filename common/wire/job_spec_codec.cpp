@@ -83,7 +83,7 @@ std::vector<model::Host> decodeHosts(const v1::JobSpec& from, FieldReader& reade
   return hosts;
 }
 
-// Of all programs together.
+// The sum over all programs.
 int decodeNumInstances(const v1::JobSpec& from, const std::vector<model::Program>& programs,
                        FieldReader& reader) {
   std::int64_t sum = 0;

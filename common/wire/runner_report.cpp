@@ -59,7 +59,7 @@ std::optional<std::size_t> valuesIn(CodedInputStream& input) {
   });
 }
 
-// What comes before a field of so many bytes.
+// The head of a field of so many bytes.
 std::string fieldHead(int number, std::size_t bytes) {
   std::string head;
   {

@@ -12,7 +12,7 @@
 
 namespace pop::wire {
 
-/// Who calls an agent service.
+/// Caller of an agent service.
 struct Peer {
   std::string name;    ///< the user of the client's certificate; empty without TLS
   std::string job_id;  ///< of a job's certificate: the only job that it is good for; empty: a user's own
