@@ -105,7 +105,7 @@ void Attempt::onEnded(int instance, const InstanceEnd& end) {
   tellEnd(instance, end.status.success(), reason);
 }
 
-// What an instance says may be anything.
+// An instance's report may be anything.
 int Attempt::causeOf(int instance, const InstanceEnd& end) const {
   const int cause = end.told_by;
   if (cause < 0 || cause >= instances_.count() || cause == instance) return -1;

@@ -25,7 +25,7 @@ class AttemptEvents {
   virtual void reported(const std::vector<InstanceValue>& values) = 0;
   virtual void attemptOver() = 0;  ///< no known host has anything left of this attempt
 
-  /// Whether the loss of a host with instances would now be the job's failure; the job's end then reports it.
+  /// True if the loss of a host with instances would now be the job's failure; the job's end then reports it.
   virtual bool endTellsLoss() const = 0;
 };
 

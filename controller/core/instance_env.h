@@ -13,7 +13,7 @@
 
 namespace pop {
 
-/// How to reach one host. Ports are text, because a plan that is only shown has placeholders.
+/// Address of one host. Ports are text, because a plan that is only shown has placeholders.
 struct HostAddress {
   std::string address;
   std::vector<std::string> ports;

@@ -23,7 +23,7 @@
 
 namespace pop {
 
-/// What distinguishes this job from others.
+/// Identity of this job among others.
 struct JobIdentity {
   std::string id;
   std::string key;  ///< 16 random bytes, by which its instances recognise each other

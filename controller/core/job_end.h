@@ -33,7 +33,7 @@ class JobEnd {
     return outcome.failure && outcome.failure->hosts_lost;
   }
 
-  /// Whether to restart the job now that an attempt is over. `rest`: whether it can run on the remaining
+  /// True if the job restarts now that an attempt is over. `rest`: whether it can run on the remaining
   /// hosts.
   bool startsAgain(const Status& rest) {
     if (time_is_over_) return false;

@@ -35,7 +35,7 @@ class PlacedJob {
   Range instancesOn(int host) const { return instances_on_[static_cast<std::size_t>(host)]; }
   int hostsWithInstances() const { return static_cast<int>(hosts_->size()); }
 
-  /// Where each instance runs; `bindings[h]` are the bindings of the instances on host h, in their order.
+  /// Place of each instance; `bindings[h]` are the bindings of the instances on host h, in their order.
   std::vector<PlacedInstance> instances(const std::vector<model::Bindings>& bindings) const;
 
   /// The slice for the agent of `host`; `bindings` are the bindings of its instances.

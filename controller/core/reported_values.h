@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the instances of an attempt report of themselves, put together for the job: the newest value of each
+// Reports of an attempt's instances on themselves, put together for the job: the newest value of each
 // instance under each name.
 #pragma once
 

@@ -19,7 +19,7 @@ struct ReachedHost {
   std::string local_address;  ///< numeric, our end of that connection
 };
 
-/// How the program on a host ended, if it did not end by itself.
+/// End of the program on a host, if it did not end by itself.
 inline constexpr int kConnectionLost = -1;
 inline constexpr int kKilledBySignal = 128;
 

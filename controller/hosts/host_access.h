@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the hosts of a job, or of an examination by doctor, are reached: by a Bootstrapper, or by the agent
+// Access to the hosts of a job, or of an examination by doctor: by a Bootstrapper, or by the agent
 // service.
 #pragma once
 

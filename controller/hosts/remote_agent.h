@@ -73,7 +73,7 @@ class RemoteAgent final : public Agent {
   /// The number of bytes that may be offered now. A lost agent accepts and drops everything.
   std::size_t inputRoom() const;
   void offerInput(std::string bytes);  ///< At most inputRoom() bytes; empty: end of input.
-  /// Of all bytes offered, how many the instances have read; the agent reports it when an instance ends.
+  /// Number of offered bytes that the instances have read; the agent reports it when an instance ends.
   std::int64_t inputRead() const { return input_read_; }
   /// Called when there is more room, and when the agent is lost.
   void setOnInputReady(std::function<void()> on_ready) { on_input_ready_ = std::move(on_ready); }

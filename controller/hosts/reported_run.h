@@ -19,7 +19,7 @@ class ReportedRun {
   ReportedRun() = default;  ///< no run yet: every report is an error
   explicit ReportedRun(const JobSlice& slice);
 
-  /// Whether the agent was asked to start `instance`; `report`, such as "has started", is for the error.
+  /// True if the agent was asked to start `instance`; `report`, such as "has started", is for the error.
   Status runs(int instance, const char* report) const;
   Status started(int instance) { return advance(instance, InstanceEvent::kStarted, "has started"); }
   Status ended(int instance, const contract::ExitStatus& status);
