@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kLongestDelay{5000};
 constexpr std::chrono::milliseconds kLongestDelayOfSeveral{1000};
 constexpr std::chrono::milliseconds kStopTimeout{1000};
 
-// What may wait for popdistd in this process; popdist-join keeps as much.
+// Most bytes that wait for popdistd in this process; popdist-join keeps as much.
 constexpr std::size_t kFullBytes = 4 << 20;
 // Of what must be said nevertheless: a daemon that gives orders without end and reads no answer is not one.
 constexpr std::size_t kMaxUnsentBytes = 64 << 20;

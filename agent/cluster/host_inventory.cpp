@@ -15,8 +15,8 @@
 namespace pop::agent {
 namespace {
 
-// Of this start of the service on this start of the host: another one means that all that ran here has ended,
-// or that it is a second service, which must not take the first one's name.
+// Identifies this start of the service on this start of the host: another one means that all that ran here
+// has ended, or that it is a second service, which must not take the first one's name.
 Result<std::string> bootId() {
   POP_ASSIGN_OR_RETURN(const std::string text, sys::readFile("/proc/sys/kernel/random/boot_id"));
   return std::string(trimmed(text.substr(0, text.find('\n')))) + '.' + sys::randomName();

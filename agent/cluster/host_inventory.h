@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host says of itself when it joins a cluster.
+// A host's description of itself when it joins a cluster.
 #pragma once
 
 #include <string>

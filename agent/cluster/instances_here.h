@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many instances a job has on its first host, as limits count them.
+// Number of a job's instances on its first host, as limits count them.
 #pragma once
 
 #include <string>

@@ -102,7 +102,7 @@ void JoinedHost::obey(std::string_view encoded) {
   }
 }
 
-// What has happened since HostJoins was of the cluster that it named.
+// Events since HostJoins belong to the cluster that it named.
 void JoinedHost::welcome(const v1::HostWelcome& welcome) {
   // It was stopped for long, and another has taken over.
   if (welcome.cluster_id() == cluster_ && welcome.epoch() < epoch_)

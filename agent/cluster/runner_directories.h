@@ -5,7 +5,7 @@
 //   STATE/cluster                         the cluster that this host was in last, and its popdistd's epoch
 //   STATE/jobs/CLUSTER/JOB.ATTEMPT/       a runner's, for the job's user alone
 //
-// What is above a runner's directory is the service's: nobody else can make, replace or list anything there.
+// The service owns all above a runner's directory: no other user can make, replace or list anything there.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host reports of its runners, as messages.
+// A host's reports on its runners, as messages.
 #pragma once
 
 #include <sys/types.h>

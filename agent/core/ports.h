@@ -43,7 +43,7 @@ class Processes {
   virtual void drain(int instance) = 0;
 };
 
-/// How the instances of this host reach its agent.
+/// Addresses by which the instances of this host reach its agent.
 struct RendezvousPlaces {
   std::string socket;         ///< abstract: libpopdist's
   std::string pmix_port;      ///< empty: not served
@@ -60,7 +60,7 @@ class Rendezvous {
   virtual Result<RendezvousPlaces> open(const JobSlice& slice) = 0;
   virtual void releaseFence(FenceId fence, const PutValues& values) = 0;
   virtual void announce(const EndNotice& end_notice) = 0;
-  /// What has changed since the last call of what instances report of themselves.
+  /// The instances' reports on themselves that have changed since the last call.
   virtual std::vector<InstanceValue> takeReported() = 0;
   /// The instance of whose failure `instance` was told last; -1: none. It may be any number.
   virtual int toldBy(int instance) const = 0;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 64 << 10;
 
-// How often a launcher in the background checks whether it has come to the foreground.
+// Interval at which a launcher in the background checks whether it has come to the foreground.
 constexpr std::chrono::milliseconds kLookAgain{250};
 
 // A failing instance closes its stdin a moment before its end is known.

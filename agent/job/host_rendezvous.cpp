@@ -28,7 +28,7 @@ Result<RendezvousPlaces> HostRendezvous::open(const JobSlice& slice) {
   pmi_.open(slice);
   if (slice.instances.empty() || !slice.env_families.contains(contract::EnvFamily::kPmix)) return places;
   first_instance_ = slice.instances.front().env.instance_index;
-  // Where there is no loopback address, no MPI library works, and other programs do not need it.
+  // Without a loopback address, no MPI library works, and other programs do not need it.
   Result<PmixProgram::Place> pmix = pmix_.open(slice);
   if (!pmix.ok()) return places;
   places.pmix_port = std::move(pmix->port);

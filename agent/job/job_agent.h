@@ -48,7 +48,7 @@ class JobAgent final : private ReportLink {
   Status outcome_;  ///< why; the first reason is the one that the launcher is told
 };
 
-/// How long an agent waits for its job. A launcher that started the agent and sends nothing has died; an
+/// Time that an agent waits for its job. A launcher that started the agent and sends nothing has died; an
 /// agent that was started in advance dies with its service.
 enum class Timeout : std::uint8_t { kShort, kForEver };
 

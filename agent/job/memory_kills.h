@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the kernel ended an instance for lack of memory: a SIGKILL like any other, but that the kernel's
+// Tells if the kernel ended an instance for lack of memory: a SIGKILL like any other, but that the kernel's
 // log names the process, where it may be read, and the cgroup counts it.
 #pragma once
 

@@ -10,7 +10,7 @@
 
 namespace pop::keeper {
 
-/// How long to wait for processes that do not die at once of SIGKILL.
+/// Longest wait for processes that do not die at once of SIGKILL.
 inline constexpr std::chrono::milliseconds kTimeout{5000};
 
 /// Returns the children of this process, zombies included.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the program of a command lies.
+// Finds the program of a command.
 #pragma once
 
 #include <string>

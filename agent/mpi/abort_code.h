@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job ends with when one of its processes calls MPI_Abort. Pure.
+// A job's exit code after one of its processes has called MPI_Abort. Pure.
 #pragma once
 
 #include <cstdint>

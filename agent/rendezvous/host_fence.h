@@ -35,7 +35,7 @@ class FenceMembers {
 
 class HostFence {
  public:
-  /// Of `instances`, which are all of the job or not. Everything passed by reference outlives this.
+  /// A fence of `instances`, which are all of the job or not. Everything passed by reference outlives this.
   HostFence(Loop& loop, HostSegment& segment, FenceMembers& members, std::set<int> instances,
             bool all_are_here);
   ~HostFence();

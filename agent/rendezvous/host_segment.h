@@ -44,7 +44,7 @@ class HostSegment {
   int toldBy(int instance) const {
     return static_cast<int>(slot(instance).told_by.load(std::memory_order_acquire)) - 1;
   }
-  /// What the instance has reported; without what cannot be.
+  /// The instance's reports; without those that cannot be.
   std::vector<contract::ReadReport> reportsOf(int instance) const;
   /// Wakes the instances that wait for an answer in their slots.
   void wakeWaiters();

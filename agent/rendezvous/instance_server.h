@@ -37,7 +37,7 @@ class InstanceServer final : private FenceMembers {
   Result<std::string> open(const JobSlice& slice);
   void releaseFence(const PutValues& values);
   void announce(const EndNotice& end_notice);
-  /// What has changed since the last call of what instances report.
+  /// The instances' reports that have changed since the last call.
   std::vector<InstanceValue> takeReported();
   int toldBy(int instance) const { return segment_.exists() ? segment_.toldBy(instance) : -1; }
 

@@ -47,8 +47,8 @@ class Admission {
   /// running. kInvalidArgument: invalid id or number of instances.
   Result<AdmittedJob> admit(const JobRequest& request);
 
-  /// Whether `name` may continue the job. The answer is the same for a job that does not exist and one that
-  /// belongs to another user, so that nobody can probe for jobs.
+  /// Ok if `name` may continue the job. The answer is the same for a job that does not exist and one that
+  /// belongs to another user, so that no caller can probe for jobs.
   Status mayContinue(std::string_view name, const std::string& job_id, std::string_view token) const;
 
   /// The job's launcher asks its agent to start this many instances: kPermissionDenied, kResourceExhausted
@@ -71,10 +71,10 @@ class Admission {
   /// start instances or be continued.
   void setUsers(UsersFile users) { users_ = std::move(users); }
 
-  /// Whether the user of this certificate's name may run jobs here.
+  /// Ok if the user of this certificate's name may run jobs here.
   Status checkUser(const std::string& name) const;
 
-  /// Whether jobs of this Unix user may still be started.
+  /// True if jobs of this Unix user may still be started.
   bool mayRun(const std::string& unix_user) const;
 
   /// kPermissionDenied: `name` may not do anything here.

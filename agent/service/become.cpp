@@ -128,7 +128,7 @@ Status become(const Login& login, pid_t parent) {
   return {};
 }
 
-// Who runs no jobs of others keeps the groups that it has.
+// A service that runs no jobs of others keeps the groups that it has.
 Result<Login> loginFor(const std::vector<std::string>& words) {
   if (words.size() > 1) return loginOf(words);
   if (::geteuid() == 0) return lookUpLogin(words.front());

@@ -46,7 +46,7 @@ Status askHealth(const HealthOptions& options) {
   return outcome.ok() ? outcome : wire::explainNoAnswer({place.address, place.port, timeout}, outcome);
 }
 
-// What poprun says of the same failures names its own option.
+// poprun's message for the same failures names its own option.
 std::string withOwnOption(std::string text) {
   constexpr std::string_view kPopruns = "--agent-tls";
   const std::size_t at = text.find(kPopruns);

@@ -29,7 +29,7 @@ Status write(const std::string& path, std::string_view text) {
   return sys::writeAll(file.get(), text).during("writing to " + path);
 }
 
-// Where cgroup v2 is mounted, and which part of it: "31 23 0:28 ROOT POINT … - cgroup2 …".
+// The mount point of cgroup v2, and the mounted part of it: "31 23 0:28 ROOT POINT … - cgroup2 …".
 Result<std::pair<std::string, std::string>> mounted() {
   POP_ASSIGN_OR_RETURN(const std::string text, sys::readFile("/proc/self/mountinfo"));
   for (const std::string& line : split(text, '\n')) {

@@ -32,7 +32,8 @@ class KnownUsers {
   KnownUsers(const KnownUsers&) = delete;
   KnownUsers& operator=(const KnownUsers&) = delete;
 
-  /// What is known. None: whoever needs it looks it up; and it is looked up for those who ask later.
+  /// The login, if known. None: the caller that needs it looks it up; and it is looked up for those who ask
+  /// later.
   std::optional<Login> find(const std::string& name);
 
   /// Users may have changed.

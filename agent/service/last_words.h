@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job's program says on stderr before it ends: mostly why.
+// A job program's last output on stderr before its end: mostly the reason.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ class LastWords {
   /// The end of what it has said so far, on one line; without control characters.
   std::string text();
 
-  /// What it has said so far is not why it ends.
+  /// Drops the output so far: it is not the reason for the end.
   void forget();
 
  private:

@@ -220,7 +220,7 @@ class Serving {
 int serve(const ServeOptions& options) {
   // Must come first: looking users up starts programs.
   if (const Status ready = sys::setUpForJobs(); !ready.ok()) return complain(ready.message());
-  // What has lost its keeper and its agent comes to the service, which ends it.
+  // Processes without keeper and agent come to the service, which ends them.
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return complain("cannot become a child subreaper");
   if (const Status hidden = sys::keepMemoryPrivate(); !hidden.ok()) return complain(hidden.message());
   sys::keepFreedMemory();

@@ -23,7 +23,7 @@ namespace pop::agent {
 
 struct ServiceSettings {
   std::string own_name;  ///< as the certificate of a launcher on this host without TLS; empty: TLS tells
-  /// Of this host, lower case: a job's certificate is good where it names one of them.
+  /// Names of this host, lower case: a job's certificate is good where it names one of them.
   std::vector<std::string> host_names;
   SparesSettings spares;
   KnownLogin known;  ///< of jobs' users
@@ -49,7 +49,7 @@ class Service {
   /// Replaces the users and limits. Running jobs continue.
   void setUsers(UsersFile users);
 
-  /// Whether anything of this job runs here.
+  /// True if anything of this job runs here.
   bool runsJob(const std::string& job_id) const;
 
   /// Whose limits also count what else is started here for users.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is left of jobs that end. Reaps killed processes that have not ended yet: a process that waits for a
+// Remains of jobs that end. Reaps killed processes that have not ended yet: a process that waits for a
 // file server ends when the server answers, and a traced process is reported to its tracer before its parent.
 // Ends what has escaped a job's keeper, which the job can stop and kill. The service must not block for any
 // of them.
@@ -19,7 +19,7 @@
 
 namespace pop::agent {
 
-/// How a service holds what its jobs start.
+/// A service's hold on the processes of its jobs.
 struct JobHolds {
   JobCgroups* cgroups = nullptr;  ///< null: jobs have none; outlives who uses it
   /// Children that a child subreaper had before it ran jobs: others that it has not started are orphans of

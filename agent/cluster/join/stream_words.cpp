@@ -64,7 +64,7 @@ std::string describe(const StreamEnd& end) {
   if (end.code == Code::kUnimplemented)
     return "it is not a popdistd that hosts can join: " + (text.empty() ? "no such service" : text);
   if (end.code == Code::kOk) return "popdistd has ended the stream";
-  // What popdistd refuses, it explains itself.
+  // popdistd explains its refusals itself.
   if (end.code != Code::kUnavailable && end.code != Code::kUnknown && end.code != Code::kInternal)
     return text;
   const std::string lower = lowerCase(end.text);

@@ -31,7 +31,7 @@ struct PmiAbort {
   std::string message;
 };
 
-/// What a line leads to.
+/// Effects of a line.
 struct PmiOutcome {
   std::string answer;       ///< to the instance that has sent it, without a newline; empty: none
   std::string warning;      ///< to the user; empty: none

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is at the other end of a TCP connection from this host. libpmix believes what a client says of itself.
+// The user at the other end of a TCP connection from this host. libpmix believes what a client says of
+// itself.
 #pragma once
 
 #include <netinet/in.h>

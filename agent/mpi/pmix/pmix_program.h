@@ -29,7 +29,7 @@ class PmixProgram {
     std::function<void(const std::string& why)> failed;
   };
 
-  /// Where the instances find it.
+  /// Address at which the instances find it.
   struct Place {
     std::string port;       ///< on 127.0.0.1
     std::string directory;  ///< for their files; exists from the first connection to the job's end

@@ -25,7 +25,7 @@ enum class PmixMessage : std::uint8_t {
   kUnfinished = 9,  ///< ← instance that starts a program while its last one has not called PMIx_Finalize
 };
 
-/// Where a host's instances are in the job: `first_instance`, `first_instance` + 1, …
+/// Indices of a host's instances in the job: `first_instance`, `first_instance` + 1, …
 struct PmixHost {
   std::string name;
   int first_instance = 0;

@@ -34,7 +34,7 @@ class PmixServer {
 
   virtual ~PmixServer() = default;
 
-  /// Where it listens, on 127.0.0.1.
+  /// Its port on 127.0.0.1.
   virtual int port() const = 0;
 
   /// Answers the fence that was reached: `blob` is what the processes of all hosts have contributed, host by

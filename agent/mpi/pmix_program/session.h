@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What popdist-pmix does: takes the agent's messages, and serves the instances of one job until the agent
+// The work of popdist-pmix: takes the agent's messages, and serves the instances of one job until the agent
 // hangs up.
 #pragma once
 
