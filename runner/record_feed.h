@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the records of a job that another process runs come from, and the way back to its runner. So the one
+// Source of the records of a job that another process runs, and the way back to its runner. So the one
 // who shows them does not care whether they lie on this host's disk or come from a daemon.
 #pragma once
 
@@ -40,7 +40,7 @@ class RecordFeed {
   /// After next() had nothing.
   virtual std::optional<FeedEnd> ended() = 0;
 
-  /// Whether stop() and signal() reach the runner now.
+  /// True if stop() and signal() reach the runner now.
   virtual bool reachesRunner() const = 0;
 
   /// The first stops the job with grace, the next kills it.

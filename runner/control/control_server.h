@@ -27,7 +27,7 @@ class ControlServer final : public Door {
   void begun(std::uint64_t) override { begun_(); }
   /// Tells the clients, once for all that are appended before the loop next waits.
   void appended() override;
-  /// Who does not know it yet sees the connection end, and reads what is there.
+  /// A client that does not know it yet sees the connection end, and reads what is there.
   void ended(std::function<void()> leave) override { leave(); }
 
  private:

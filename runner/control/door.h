@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How those who look at a job reach the session that runs it: by the socket in its directory, or by a stream
+// Access of a job's viewers to the session that runs it: by the socket in its directory, or by a stream
 // that the session was started with.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace pop::runner {
 
-/// What they want of the job.
+/// Requests of the viewers to the job.
 struct DoorEvents {
   std::function<void(int signal)> stop;  ///< the first with grace, the next kills
   std::function<void(int signal)> signal;
@@ -27,7 +27,7 @@ class Door {
   virtual void begun(std::uint64_t last_sequence) = 0;
   /// There are new records.
   virtual void appended() = 0;
-  /// Whether it passes on what the job's instances report.
+  /// True if it passes on the reports of the job's instances.
   virtual bool wantsReported() const { return false; }
   virtual void reported(const std::vector<JobValue>& values) { static_cast<void>(values); }
   /// No records will follow. The door calls `leave`, now or from the loop, when it needs the session no more.

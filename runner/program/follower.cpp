@@ -16,7 +16,7 @@ std::int64_t costOf(const Record& record) {
   return contract::creditOf(record.bytes.size());
 }
 
-// What cannot be read ends when it is read.
+// An unreadable directory ends when it is read.
 std::uint64_t endOf(const std::string& directory) {
   const Result<std::uint64_t> last = lastSequenceIn(directory);
   return last.ok() ? last.value() : ~std::uint64_t{0};
@@ -36,7 +36,7 @@ void Follower::addCredit(std::int64_t bytes) {
   if (bytes > 0) credit_ = std::min(credit_, kMostCredit) + std::min(bytes, kMostCredit);
 }
 
-// Whether there is a next one.
+// True if there is a next one.
 Result<bool> Follower::hold() {
   if (held_) return true;
   if (!looks_) return false;

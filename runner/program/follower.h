@@ -32,10 +32,10 @@ class Follower {
   /// take() may move something.
   bool mayHaveMore() const { return credit_ > 0 && (looks_ || held_); }
 
-  /// Whether it wants only what there was when it was ordered.
+  /// True if it wants only the records that existed when it was ordered.
   bool isBounded() const { return until_.has_value(); }
 
-  /// Whether all have been taken: those up to its bound, or of a job that has no more. Needs no credit.
+  /// True if all have been taken: those up to its bound, or of a job that has no more. Needs no credit.
   Result<bool> isAtEnd();
 
  private:
@@ -51,7 +51,7 @@ class Follower {
   std::optional<Record> held_;  ///< the next one
 };
 
-/// Of the records of one message, with their cost.
+/// Limit for the records of one message, with their cost.
 inline constexpr std::size_t kMostBatchBytes = 1 << 20;
 
 }  // namespace pop::runner

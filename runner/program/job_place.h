@@ -11,7 +11,7 @@ namespace pop::runner {
 /// kFailedPrecondition: it is no directory, or others may write there; kPermissionDenied: it is not ours.
 Status checkPlace(const std::string& directory);
 
-/// Whether a job has been started in it, whatever has become of that.
+/// True if a job has been started in it, even without success.
 bool hasJob(const std::string& directory);
 
 /// Removes what is in the directory, which stays. No directory is as good as an empty one.

@@ -17,7 +17,7 @@ constexpr std::size_t kMostOrderBytes = 64 << 10;
 // For the last words, of which the end of a job is one.
 constexpr std::chrono::milliseconds kLastWords{5000};
 
-// What the service does not say in this version. The job has nothing to do with it.
+// For orders that the service does not give in this version. The job is not concerned.
 void complain(const char* what) {
   std::fprintf(stderr, "popdist-runner: %s from the agent service was ignored\n", what);
 }

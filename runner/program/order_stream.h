@@ -37,7 +37,7 @@ class OrderStream {
   /// The first report. `last_sequence`: of the records that are there.
   void up(bool is_feeder, std::uint64_t last_sequence);
 
-  /// What the job's instances report has changed. Dropped while the service reads nothing: the next ones
+  /// The reports of the job's instances have changed. Dropped while the service reads nothing: the next ones
   /// are newer.
   void reported(const std::vector<JobValue>& values);
 

@@ -33,7 +33,7 @@ Result<FrameFile> FrameFile::open(const std::string& path, RecordKind kind, std:
 Result<const Frame*> FrameFile::peek() {
   if (has_head_) return &head_;
   ParsedFrame parsed = parseFrame(std::string_view(buffer_).substr(start_, end_ - start_));
-  // What is not whole is read afresh each time: its writer may have taken it back.
+  // A frame that is not whole is read afresh each time: its writer may have taken it back.
   for (int look = 0; parsed.state != FrameState::kWhole && look < kLooks; ++look) {
     POP_RETURN_IF_ERROR(load(kChunkBytes));
     parsed = parseFrame(std::string_view(buffer_).substr(0, end_));

@@ -22,9 +22,9 @@ class FrameFile {
   Result<const Frame*> peek();
   void pop();
 
-  /// Whether there are bytes at the position: after a null they belong to a frame that is not whole.
+  /// True if there are bytes at the position: after a null they belong to a frame that is not whole.
   bool hasMore() const;
-  /// Where the frames end that were popped.
+  /// End of the popped frames.
   std::uint64_t position() const { return position_; }
   std::uint64_t lastSequence() const { return last_sequence_; }
 

@@ -39,7 +39,8 @@ struct JobEntry {
 
 class JobDirectories {
  public:
-  /// Of this process's user. kFailedPrecondition: neither XDG_STATE_HOME nor HOME is an absolute path.
+  /// The directories of this process's user. kFailedPrecondition: neither XDG_STATE_HOME nor HOME is an
+  /// absolute path.
   static Result<JobDirectories> ofUser();
   explicit JobDirectories(std::string root) : root_(std::move(root)) {}
 
@@ -65,7 +66,7 @@ class JobDirectories {
 /// state never takes it. kAlreadyExists: another process holds it.
 Result<sys::Fd> lockJob(const std::string& path);
 
-/// Whether the runner lives, or what it has left of the job does, or it has not locked the directory yet, for
+/// True if the runner lives, or what it has left of the job does, or it has not locked the directory yet, for
 /// which it has 10 s.
 bool hasRunner(const std::string& path);
 

@@ -113,7 +113,7 @@ void OutputRing::dropOldest() {
   auto oldest = std::find_if(parts_.begin(), parts_.end(), [](const Part& p) { return !p.segment.is_kept; });
   auto end = oldest;
   for (; bytes_ > bound_.bytes && end != parts_.end() && end + 1 != parts_.end(); ++end) {
-    // What cannot be removed now, the next append tries again.
+    // The next append retries a removal that fails now.
     if (::unlink(pathOf(end->segment).c_str()) != 0 && errno != ENOENT) break;
     bytes_ -= end->bytes;
   }

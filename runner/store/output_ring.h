@@ -15,7 +15,7 @@
 
 namespace pop::runner {
 
-/// How far the records of a store go.
+/// The end of a store's records.
 struct StoreEnd {
   std::uint64_t sequence = 0;
   std::uint64_t output_bytes = 0;  ///< of all records, with those that were dropped
@@ -23,8 +23,8 @@ struct StoreEnd {
   void include(const StoreEnd& other);
 };
 
-/// How many bytes at the start of a file are whole frames of `kind` with sequences above `above`, 0 if there
-/// is no such file; moves `end` behind them.
+/// Number of bytes at the start of a file that are whole frames of `kind` with sequences above `above`, 0 if
+/// there is no such file; moves `end` behind them.
 Result<std::uint64_t> wholeBytes(const std::string& path, RecordKind kind, std::uint64_t above,
                                  StoreEnd& end);
 

@@ -35,7 +35,7 @@ class RecordWriter {
   /// an error only where SIGXFSZ is ignored (sys::setUpForJobs).
   Result<std::uint64_t> append(RecordKind kind, std::string_view bytes);
 
-  /// What has been appended is on the disk when this returns.
+  /// All appended records are on the disk when this returns.
   Status sync();
 
   std::uint64_t lastSequence() const;
