@@ -79,7 +79,7 @@ Status LocalSocket::identify(sys::Fd connection) {
   });
 }
 
-// Anybody on this machine can have it said.
+// Any user of this machine can cause these warnings.
 void LocalSocket::warn(const std::string& user, const Status& why) {
   const std::string line = "refused a connection by the local socket" +
                            (user.empty() ? "" : " of user " + inQuotes(user)) + ": " + why.message();

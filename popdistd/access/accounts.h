@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Users with their roles, tokens and sessions, in memory: who a caller is, and what it may be. What the store
-// has of them is written by AccessService. From any thread.
+// Users with their roles, tokens and sessions, in memory: identifies callers and their rights. AccessService
+// writes them to the store. From any thread.
 #pragma once
 
 #include <ctime>
@@ -24,7 +24,7 @@ class Accounts {
   struct Settings {
     std::string own_user;                   ///< of popdistd: an admin, and who calls where there is no TLS
     std::set<std::string> admins;           ///< whatever is stored
-    v1::Role usual_role = v1::ROLE_SUBMIT;  ///< of who is stored nowhere
+    v1::Role usual_role = v1::ROLE_SUBMIT;  ///< of users who are stored nowhere
     WallClock clock = [] { return std::chrono::system_clock::now(); };
     RandomName random_name;
   };
@@ -50,7 +50,7 @@ class Accounts {
 
   // ---- sessions of browsers, which end with the process
 
-  /// For who has a token: the session's secret. It ends after 8 hours, or with the token.
+  /// Returns the session's secret to the owner of a token. The session ends after 8 hours, or with the token.
   Result<std::string> beginSession(const std::string& token, const Peer& peer);
   void endSession(const std::string& secret);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audit log's file: a line of JSON for each entry, for other programs to read and to keep. What counts is
-// in the store: the file gets a line when its entry is durable there, and what it lacks after a crash.
+// The audit log's file: a line of JSON for each entry, for other programs to read and to keep. The store
+// decides: the file gets a line when its entry is durable there, and the missing lines after a crash.
 #pragma once
 
 #include <cstdint>

@@ -188,7 +188,7 @@ Result<std::vector<v1::AuditEntry>> AuditLog::entriesFrom(std::int64_t id, std::
   POP_ASSIGN_OR_RETURN(const std::vector<StoredAudit> stored, parts_.store.audit(id, most));
   std::vector<v1::AuditEntry> entries(stored.size());
   for (std::size_t i = 0; i < stored.size(); ++i) {
-    // One that cannot be read is one that was changed, for who checks.
+    // An entry that cannot be read counts as changed.
     if (!entries[i].ParseFromString(stored[i].bytes) || entries[i].id() != stored[i].id) {
       entries[i].Clear();
       entries[i].set_id(stored[i].id);

@@ -34,7 +34,7 @@ class AuditLog final : public Audit {
 
   /// Entries of one user's calls that fail, between two calls of countOthers(); more are only counted.
   static constexpr std::int64_t kMostFailures = 60;
-  /// The same of those that are done. What only operators and admins may do has an entry always.
+  /// The same of those that are done. Calls that only operators and admins may make have an entry always.
   static constexpr std::int64_t kMostDone = 600;
 
   void write(const Caller& caller, std::string_view method, const std::string& object,

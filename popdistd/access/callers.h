@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which host may join, by its certificate: a user may ask the controller, and neither may do what the other
-// does. Pure.
+// The hosts that may join, by certificate: a user may ask the controller, a host may join, and neither may do
+// what the other does. Pure.
 #pragma once
 
 #include <string>

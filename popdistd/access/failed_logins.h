@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts wrong tokens and keys by the address that they come from. Not by the user that they name: anybody
+// Counts wrong tokens and keys by the address that they come from. Not by the user that they name: any client
 // could keep that user out. One thread at a time.
 #pragma once
 

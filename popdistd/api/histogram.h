@@ -34,7 +34,7 @@ class Histogram {
   double sum_ = 0;
 };
 
-/// Bounds in seconds: of what takes a computer a moment, and of what a job takes.
+/// Bounds in seconds: for operations of a moment, and for operations as long as a job.
 inline constexpr double kMomentBounds[] = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                            0.05,   0.1,     0.25,   0.5,   1,      2.5,   10};
 inline constexpr double kJobBounds[] = {0.1, 0.5, 1,    5,        15,        60,

@@ -95,7 +95,7 @@ struct CoreMeasures {
   PodMeasures pods;
   std::vector<HostMeasures> hosts;
   CommitMeters commits;
-  std::map<std::string, std::int64_t> store_rows;  ///< by what the rows are, "jobs"
+  std::map<std::string, std::int64_t> store_rows;  ///< by kind of row: "jobs"
   std::int64_t store_bytes = 0;
   std::uint64_t log_bytes = 0;        ///< of jobs' records, sent to readers
   std::uint64_t watch_resyncs = 0;    ///< watchers that began anew

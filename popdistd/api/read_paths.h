@@ -15,7 +15,7 @@ struct ReadPath {
   std::string_view method;  ///< in its .proto; "": for any caller with the role viewer
 };
 
-/// All but what is for anybody: /healthz, and the page.
+/// All paths but those for any client: /healthz, and the page.
 inline constexpr std::array kReadPaths{ReadPath{"/v1/jobs", "List"},
                                        ReadPath{"/v1/jobs/ID", "Get"},
                                        ReadPath{"/v1/jobs/ID/log", "Logs"},

@@ -138,7 +138,7 @@ class Store {
   /// not there.
   virtual Status bind(std::string_view partition, std::int64_t job) = 0;
   virtual Status unbind(std::string_view partition) = 0;
-  /// In the place of what the user has. kInvalidArgument: less than nothing.
+  /// Replaces the user's usage. kInvalidArgument: less than nothing.
   virtual Status putUsage(const StoredUsage& usage) = 0;
 
   /// kAlreadyExists: there is an entry with this number. Entries are never changed or removed.

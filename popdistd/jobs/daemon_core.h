@@ -119,7 +119,7 @@ class DaemonCore final : public Api, public HostGate {
     return caller.role >= v1::ROLE_OPERATOR;
   }
   static Status checkManages(const Caller& caller, const std::string& what);
-  /// The caller's own, or any for who manages the cluster.
+  /// The caller's own job, or any job for callers who manage the cluster.
   Result<Job*> controlled(const Caller& caller, const v1::JobRef& ref);
   /// Answers with the job once what has been written is durable.
   void replyWhenDurable(std::int64_t job, Reply<v1::JobInfo> reply);

@@ -10,7 +10,7 @@
 
 namespace pop::popdistd {
 
-/// On the loop's thread. Watches `from` for reading and `to` for writing; who owns them unwatches them.
+/// On the loop's thread. Watches `from` for reading and `to` for writing; their owner unwatches them.
 class ByteRelay {
  public:
   struct Events {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits to lead: looks, by a thread of its own, who leads, and takes the place as soon as it is free.
+// Waits to lead: looks for the leader, by a thread of its own, and takes the place as soon as it is free.
 #pragma once
 
 #include <atomic>

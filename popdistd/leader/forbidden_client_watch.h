@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks over and over whether etcd lets in anybody but popdistds, as long as this process follows or leads.
+// Checks again and again that etcd lets in popdistds only, as long as this process follows or leads.
 #pragma once
 
 #include <chrono>

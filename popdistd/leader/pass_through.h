@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes TCP connections on to where the leader serves, byte by byte: TLS stays between the client and the
-// leader, and a client that knows one address of several popdistds can use it. A header before them tells the
-// leader who the client is.
+// Passes TCP connections on to the leader's address, byte by byte: TLS stays between the client and the
+// leader, and a client that knows one address of several popdistds can use it. A header before them names the
+// client to the leader.
 #pragma once
 
 #include <chrono>

@@ -21,9 +21,9 @@ class Arrival {
   Arrival(const Arrival&) = delete;
   Arrival& operator=(const Arrival&) = delete;
 
-  /// To be called when the socket is readable, until it returns something. Who is at the other end: the
-  /// client that the header names, or else the socket's peer. Nothing: more has to come. An error: the
-  /// connection has ended, or its header is not to be believed (which the log has); the caller closes it.
+  /// To be called when the socket is readable, until it returns something. The result is the client that the
+  /// header names, or else the socket's peer. Nothing: more has to come. An error: the connection has ended,
+  /// or its header is not to be believed (which the log has); the caller closes it.
   Result<std::optional<End>> look();
 
   const End& peer() const { return peer_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clusters, IPU-Machines and allocations that there are. Values only: partitions are PartitionTable's,
-// which is also who asks whether something is still in use before it goes.
+// The clusters, IPU-Machines and allocations that there are. Values only: PartitionTable has the partitions,
+// and checks that a thing is not in use before it goes.
 #pragma once
 
 #include <functional>
@@ -31,8 +31,8 @@ class Inventory {
   /// (kInvalidArgument) or has another's place (kFailedPrecondition), and then changes nothing.
   Status addCluster(Cluster cluster);
   Status addAgent(Agent agent);
-  /// Takes over the host, address and versions that an agent with its id and place reports. Whether it is
-  /// lost or drained stays.
+  /// Takes over the host, address and versions that an agent with its id and place reports. Its lost and
+  /// drained states stay.
   Status updateAgent(const Agent& agent);
   /// Adds the allocation, or puts it in the place of the one with its id.
   Status setAllocation(Allocation allocation);

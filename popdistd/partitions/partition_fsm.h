@@ -37,7 +37,7 @@ enum class PartitionEvent : std::uint8_t {
 enum class PartitionAction : std::uint8_t {
   kNone,
   kConfigure,  ///< its IPUs: kConfigured, kConfigFailed
-  kRelease,    ///< find out whether anybody uses its IPUs: kReleased, kNotReleased
+  kRelease,    ///< find out whether its IPUs are in use: kReleased, kNotReleased
   kForget,     ///< it is gone, its IPUs and its name are free
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All living partitions, and what follows from them: who owns an IPU, which job holds what. An IPU has one
-// owner, and a job one partition.
+// All living partitions, indexed by their IPUs and by the jobs that hold them. An IPU has one owner, and a
+// job one partition.
 #pragma once
 
 #include <functional>

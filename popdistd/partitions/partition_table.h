@@ -113,7 +113,7 @@ class PartitionTable {
   /// A job holds the partition, which is active and which no other job holds. Holding it twice changes
   /// nothing.
   Result<Change> bind(std::string_view id, std::string_view job);
-  /// It is to go with who holds it.
+  /// The partition is to go with its holder.
   Result<Change> goWithHolder(std::string_view id);
   /// The job has ended, provably. kNotFound if it holds none.
   Result<Change> unbind(std::string_view job);

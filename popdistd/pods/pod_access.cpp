@@ -8,7 +8,7 @@
 
 namespace pop::popdistd {
 
-// Which call is whose is decided in front of this (popdistd/access/policy.h).
+// The role for each call is checked in front of this (popdistd/access/policy.h).
 Status PodAccess::checkManages(const Caller& caller, const std::string& what) {
   if (caller.role >= v1::ROLE_OPERATOR) return {};
   return {Code::kPermissionDenied,

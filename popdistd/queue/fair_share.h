@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fair share: who has used little of late goes before who has used much. What was used counts half after
+// Fair share: users who have used little of late go before users who have used much. Usage counts half after
 // seven days. Pure.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When and where jobs that wait would start if none overtook another: by the limits of what runs, then by
-// those of the jobs before. Pure.
+// The times and places at which waiting jobs would start if none overtook another: by the limits of running
+// jobs, then by those of the jobs before. Pure.
 #pragma once
 
 #include <deque>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which waiting jobs start now, and where; what each other one waits for, and until when if that is known. A
-// pure function of a Snapshot; the same of the same.
+// The plan of a pass: the waiting jobs that start now, and their places; each other one's cause, and its
+// expected start if that is known. A pure function of a Snapshot; the same of the same.
 //
 // The rules are in docs/spec/daemon_jobs.md ("Which job starts where"). In short: jobs are looked at in turn;
 // one that does not fit has a place booked, which later ones leave to it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// gRPC's connections by the network: how many there may be, and from whom. gRPC tells neither when it closes
-// one nor who is behind it, so this looks at descriptors, and calls say who made them. Included by this
-// folder only.
+// gRPC's connections by the network: their limits, and their clients. gRPC tells neither when it closes one
+// nor who is behind it, so this looks at descriptors, and calls name their callers. Included by this folder
+// only.
 #pragma once
 
 #include <sys/types.h>

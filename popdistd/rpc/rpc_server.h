@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon's gRPC: Controller and Pods for users, V-IPU's services for its clients, Hosts for hosts, and
-// health and reflection for anybody.
+// health and reflection for any client.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which entry of the log was the last that went into a copy of the store: in the copy itself, so that one
-// that is made at any moment tells.
+// The number of the last log entry that went into a copy of the store. It is in the copy itself, so that a
+// copy made at any moment tells it.
 #pragma once
 
 #include <string>

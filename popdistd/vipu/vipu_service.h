@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VipuApi: V-IPU's calls on the daemon's partitions. What changes something is answered when it is durable.
+// VipuApi: V-IPU's calls on the daemon's partitions. Calls that change something are answered when it is
+// durable.
 #pragma once
 
 #include <functional>

@@ -29,8 +29,8 @@ Reply<Answer> replyTo(const std::shared_ptr<HttpExchange>& exchange) {
   return [exchange](const Result<Answer>& result) { exchange->answer(jsonAnswer(result)); };
 }
 
-/// Answers the exchange with all pages of a list in one, as of the revision of the first: who watches from
-/// there misses nothing. `ask(request, reply)` asks for one page.
+/// Answers the exchange with all pages of a list in one, as of the revision of the first: a watch from there
+/// misses nothing. `ask(request, reply)` asks for one page.
 template <typename Answer, typename Request, typename Ask>
 void replyAllPages(const std::shared_ptr<HttpExchange>& exchange, Request request, Ask ask,
                    std::shared_ptr<Answer> before = nullptr) {

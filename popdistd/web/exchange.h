@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request between the connection that it came by, on the web server's thread, and who answers it, on the
+// One request between the connection that it came by, on the web server's thread, and its handler, on the
 // loop's.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP/1.1, over TLS or without, on a thread of its own: connections, limits and timeouts. What requests mean
-// is the handler's (routes.h).
+// HTTP/1.1, over TLS or without, on a thread of its own: connections, limits and timeouts. The handler
+// (routes.h) interprets requests.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ struct HttpOptions {
   Identify identify;
   std::chrono::milliseconds head_timeout{10'000};  ///< for the head of a request, and between requests
   std::chrono::milliseconds body_timeout{60'000};
-  std::chrono::milliseconds answer_timeout{60'000};  ///< for who answers
+  std::chrono::milliseconds answer_timeout{60'000};  ///< for the handler
   std::chrono::milliseconds write_timeout{60'000};   ///< for a client that does not read
   std::chrono::milliseconds keep_alive{15'000};      ///< of streams
   bool keeps_connections = true;                     ///< for a client's next request

@@ -35,7 +35,7 @@ struct Web {
   bool stopping = false;
   Status why_stopping;
   std::set<AnySession*> sessions;
-  std::map<std::string, int> streams_of;  ///< by who reads them
+  std::map<std::string, int> streams_of;  ///< by reader
 
   void run();
 };

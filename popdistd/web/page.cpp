@@ -50,7 +50,7 @@ const std::array<PageFile, 4>& files() {
   return all;
 }
 
-// FNV-1a: who has the same bytes has the same tag.
+// FNV-1a: the same bytes have the same tag.
 std::string tagOf(std::string_view bytes) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;

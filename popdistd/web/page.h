@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The web page that the daemon serves: / and /assets/…, for anybody, since it is the same for all and asks
+// The web page that the daemon serves: / and /assets/…, for any client, since it is the same for all and asks
 // for the rest itself.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics of IPUs, partitions and who owns them.
+// Metrics of IPUs, partitions and their owners.
 #include "common/base/text.h"
 #include "popdistd/web/metric_builder.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The latest changes as watchers get them, each made once for all who may see the same of it.
+// The latest changes as watchers get them, each made once for all watchers who may see the same of it.
 #pragma once
 
 #include <cstdint>

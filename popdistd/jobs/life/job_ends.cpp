@@ -126,7 +126,7 @@ void JobLives::finish(Job& job, const v1::JobOutcome& outcome) {
   });
 }
 
-// Without an outcome: who wrote the records was killed, or they cannot be read. A job with records has run.
+// Without an outcome: the records' writer was killed, or they cannot be read. A job with records has run.
 void JobLives::recordsEnded(std::int64_t id, std::int32_t attempt, const Status& why) {
   Job* const job = parts_.jobs.find(id);
   if (!isCurrent(job, attempt) || !job->hasRunner()) return;

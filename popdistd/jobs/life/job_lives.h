@@ -70,7 +70,7 @@ class JobLives {
   // ---- what hosts say
 
   /// Jobs from `first_unknown` on have never been in the store, as when that is an old copy: they are left
-  /// alone. What is unknown below it was forgotten, and goes.
+  /// alone. Unknown jobs below it were forgotten, and go.
   void hostJoined(Host& host, const std::vector<v1::HeldRunner>& runners, std::int64_t first_unknown);
   /// Those, by host.
   const std::map<std::string, std::set<std::int64_t>>& orphans() const { return orphans_; }

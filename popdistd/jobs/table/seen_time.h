@@ -29,7 +29,7 @@ class SeenTime {
   }
   std::int64_t storedMs() const;
 
-  /// Call it every second. What to say if the time of day has jumped meanwhile.
+  /// Call it every second. Returns a warning if the time of day has jumped meanwhile.
   std::optional<std::string> look();
 
  private:
