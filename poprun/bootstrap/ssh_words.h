@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ssh program is told whenever poprun runs it, whoever starts it in the end (poprun, rsync,
+// Options of each ssh that poprun needs, whichever program starts it in the end (poprun, rsync,
 // ssh-copy-id).
 #pragma once
 
@@ -13,7 +13,7 @@ namespace pop {
 /// The one that is used where the user names none.
 inline constexpr const char* kSshProgram = "ssh";
 
-/// Whether `program`, a name or a path, is ssh: other programs get no options of ssh.
+/// True if `program`, a name or a path, is ssh: other programs get no options of ssh.
 bool isSsh(const std::string& program);
 
 /// The lines of `program -G` without any configuration, such as "addressfamily any": its own defaults. It is

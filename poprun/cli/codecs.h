@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How values of options are read and written: one codec for each kind, bound to a field by its path of
+// Readers and writers of options' values: one codec for each kind, bound to a field by its path of
 // members, as in integer<&Options::partition, &PartitionRequest::server_port>().
 #pragma once
 

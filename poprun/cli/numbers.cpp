@@ -38,7 +38,7 @@ Result<std::chrono::milliseconds> parseDuration(std::string_view text) {
   }
   if (milliseconds > kMostMs) return invalidArgument(inQuotes(text) + " is too large");
   const auto rounded = static_cast<std::int64_t>(milliseconds + 0.5);
-  // Where 0 means no limit, a very short time must not become no limit.
+  // 0 may mean no limit: a very short time must not become no limit.
   if (rounded == 0 && number != 0) return invalidArgument(inQuotes(text) + " is less than a millisecond");
   return std::chrono::milliseconds(rounded);
 }

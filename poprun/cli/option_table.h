@@ -41,7 +41,7 @@ enum class ValueRule : std::uint8_t {
   kRequired,
 };
 
-/// What shell completion offers for a value in addition to `words`.
+/// Shell completion's offer for a value in addition to `words`.
 enum class Hint : std::uint8_t { kNone, kFile, kDirectory };
 
 /// The target of reading an option and the source of writing it: the settings of the job and of the current
@@ -97,7 +97,7 @@ const OptionRow* findOption(std::string_view name);
 /// The name of an option that is similar to `name`; empty if there is none.
 std::string_view similarOption(std::string_view name);
 
-/// Whether `word`, which follows an option whose value may be left out, is its value.
+/// True if `word`, which follows an option whose value may be left out, is its value.
 bool isValueOf(const OptionRow& row, std::string_view word);
 
 /// All names of the option.
@@ -106,7 +106,7 @@ std::vector<std::string> namesOf(const OptionRow& row);
 /// The values that can be listed: `words`, and yes and no for booleans.
 std::vector<std::string> wordsOf(const OptionRow& row);
 
-/// Whether `word` is one of `words`, which blanks separate.
+/// True if `word` is one of `words`, which blanks separate.
 bool isAmong(std::string_view words, std::string_view word);
 
 }  // namespace pop::cli

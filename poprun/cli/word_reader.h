@@ -27,7 +27,8 @@ struct ReadWords {
   std::string program_hint = {};  ///< what the program's word may have been meant as; or empty
 };
 
-/// How many of `words`, which begin with an option in poprun's own spelling, are that option and its values.
+/// Number of `words`, which begin with an option in poprun's own spelling, that are the option and its
+/// values.
 std::size_t wordsOfOption(std::span<const std::string> words);
 
 class WordReader {

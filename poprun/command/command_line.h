@@ -17,14 +17,14 @@
 
 namespace pop {
 
-/// How poprun was started: its own name, its arguments, and the files read for them.
+/// The start of poprun: its own name, its arguments, and the files read for them.
 struct CommandLine {
   std::string name;
   std::vector<std::string> arguments;
   cli::OptionFiles files;
 };
 
-/// What a program of ours has besides jobs on this host; each function returns poprun's exit code.
+/// A program's functions besides jobs on this host; each function returns poprun's exit code.
 struct HostsHalf {
   Program program = Program::kPoprun;
   int (*run)(const Options& options, const model::JobSpec& spec, const SessionSettings& settings) = nullptr;

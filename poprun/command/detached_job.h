@@ -27,7 +27,7 @@ Result<runner::JobEntry> startDetached(const Options& options, const model::JobS
 /// A job of this host. kNotFound says what was looked for.
 Result<runner::JobEntry> findJob(const JobAddress& address);
 
-/// How a job that has a runner is shown.
+/// Display of a job that has a runner.
 struct AttachSettings {
   bool controls = false;     ///< Ctrl-C and Ctrl-Z reach the job; else Ctrl-C ends the showing
   bool follows = true;       ///< until the job ends; else what there is so far

@@ -19,7 +19,7 @@ namespace pop {
 using MakeParts = std::vector<BootstrapPart> (*)(os::EpollLoop& loop, const HostsOptions& options,
                                                  SshOptions ssh, const std::vector<model::Host>& hosts);
 
-/// How all of `num_hosts` hosts are reached. Without the agent service the caller must add the bootstrappers.
+/// Access to all of `num_hosts` hosts. Without the agent service the caller must add the bootstrappers.
 inline Result<HostAccess> hostAccess(const HostsOptions& options, std::size_t num_hosts,
                                      std::function<void(const std::string& line)> say) {
   HostAccess access{.connect_timeout = options.connectTimeout(), .say = std::move(say)};

@@ -27,7 +27,7 @@ std::optional<int> exitCodeOf(const runner::JobEntry& entry, const model::JobSpe
   return outcome != nullptr ? std::optional(outcome->exit_code) : std::nullopt;
 }
 
-// What another version has written may be unreadable: the job is listed all the same.
+// Another version's records may be unreadable: the job is listed all the same.
 ListedJob listed(runner::JobEntry entry) {
   ListedJob job{std::move(entry), std::nullopt, {}};
   const std::optional<model::JobSpec> spec = specOf(job.entry);

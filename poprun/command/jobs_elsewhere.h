@@ -10,7 +10,7 @@
 
 namespace pop {
 
-/// Whether the job, or the list of jobs, is on another host.
+/// True if the job, or the list of jobs, is on another host.
 bool isElsewhere(const DetachedOptions& options);
 
 /// The command line of ssh, or of --rsh. kInvalidArgument: the host's name is no name.

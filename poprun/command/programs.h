@@ -15,7 +15,7 @@ enum class Program : std::uint8_t {
   kDaemon,   ///< popdistd: jobs that it runs, and partitions
 };
 
-/// What a command line asks for.
+/// Needs of a command line.
 struct Needs {
   bool popdistd = false;
   bool runner = false;  ///< a detached job, or a command on some

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kPause{100};
 
-// What PopRun tells its users, in its words.
+// Prints PopRun's message to its users, in its words.
 void say(const std::string& words) {
   std::fprintf(stderr, "poprun: %s\n", printable(words).c_str());
 }

@@ -42,7 +42,8 @@ struct JobPartition {
 /// fit, and may not be made anew, or it is in error. Says what it does on stderr.
 Result<JobPartition> jobPartition(const HoldOptions& options, PodsClient& client, Deadline deadline);
 
-/// What of the partition does not fit the job; empty: it fits. A reconfigurable one may be larger.
+/// The property of the partition that does not fit the job; empty: it fits. A reconfigurable one may be
+/// larger.
 std::string misfit(const HoldOptions& options, const virmgrpc::PartitionSpec& spec);
 
 /// Waits while it is still being let go.

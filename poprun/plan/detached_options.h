@@ -11,7 +11,7 @@
 
 namespace pop {
 
-/// What happens to a job when the terminal of its poprun hangs up.
+/// Fate of a job when the terminal of its poprun hangs up.
 enum class OnHangup : std::uint8_t { kStop, kDetach };
 
 /// A detached job: "7", "train"; of another host: "h1:7".
@@ -46,10 +46,10 @@ struct DetachedOptions {
   friend bool operator==(const DetachedOptions&, const DetachedOptions&) = default;
 };
 
-/// Whether the job gets a runner, a process that may outlive its poprun.
+/// True if the job gets a runner, a process that may outlive its poprun.
 bool hasRunner(const DetachedOptions& options);
 
-/// Whether this is a command on detached jobs, and not a job.
+/// True if this is a command on detached jobs, and not a job.
 bool isJobCommand(const DetachedOptions& options);
 
 }  // namespace pop

@@ -13,13 +13,13 @@
 
 namespace pop {
 
-/// How many jobs and instances run, or may run at once (0: no limit).
+/// Number of jobs and instances that run, or may run at once (0: no limit).
 struct JobCount {
   int jobs = 0;
   int instances = 0;
 };
 
-/// What the agent service of a host reports about itself.
+/// Report of a host's agent service about itself.
 struct ServiceFindings {
   std::string version;
   std::string user;  ///< the account that runs this user's jobs

@@ -64,12 +64,12 @@ Names setByPoprun() {
   return names;
 }
 
-// Of libpopdist, and of Open MPI, whose mpirun passes them on too.
+// True for settings of libpopdist, and of Open MPI, whose mpirun passes them on too.
 bool isSetting(std::string_view name) {
   return name.starts_with("POPDIST_") || name.starts_with("OMPI_MCA_");
 }
 
-// Whether a pattern for many variables may forward it.
+// Tells if a pattern for many variables may forward a variable.
 class Forwardable {
  public:
   bool operator()(const std::string& name) const {

@@ -15,7 +15,7 @@ namespace pop {
 /// session here (HOME, SSH_*, …).
 std::vector<contract::Variable> forwardedEnvironment(const std::vector<contract::Variable>& own, bool all);
 
-/// Whether a name of -x stands for many: it has * or ?.
+/// True if a name of -x stands for many: it has * or ?.
 bool isPattern(std::string_view name);
 
 /// The variables of `own` whose names match `pattern`, in order, except those that poprun sets and

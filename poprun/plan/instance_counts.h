@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many instances a job has, and how many of them each host gets.
+// Number of a job's instances, in all and on each host.
 #pragma once
 
 #include "common/model/job_spec.h"

@@ -181,7 +181,7 @@ std::vector<std::string> mistakesIn(const model::JobSpec& spec, const Options& o
   return mistakes;
 }
 
-// Whether findMistakes accepts the numbers. A missing program does not matter here.
+// True if findMistakes accepts the numbers. A missing program does not matter here.
 bool numbersHold(const model::JobSpec& spec) {
   model::JobSpec with_program = spec;
   for (model::Program& program : with_program.programs) program.command = {"program"};

@@ -28,7 +28,7 @@ struct Surroundings {
   std::string directory;                                ///< where relative paths begin
   std::function<bool(const std::string& path)> exists;  ///< a file or directory of this host
   std::vector<model::Variable> environment;             ///< poprun's whole environment
-  /// Whether it is another name, or an address, of this host.
+  /// True if it is another name, or an address, of this host.
   std::function<bool(const std::string& host)> names_this_host;
 
   /// Makes `path` absolute, since agents and instances may start in another directory.
@@ -40,7 +40,7 @@ BuiltJob buildJob(const Options& options, const Surroundings& here);
 /// The options that name an instance which a job of so many does not have.
 std::vector<std::string> findWrongInstances(const Options& options, int num_instances);
 
-/// Whether poprun itself must get a V-IPU partition for the job. Without a word about one, its Pods are
+/// True if poprun itself must get a V-IPU partition for the job. Without a word about one, its Pods are
 /// emulated without anybody's knowledge.
 bool needsPartition(const Options& options, const model::JobSpec& spec);
 

@@ -15,7 +15,7 @@ namespace pop {
 
 enum class TagOutput : std::uint8_t { kAuto, kNo, kInstance, kHost, kMpi };
 enum class DryRun : std::uint8_t { kNo, kText, kJson };
-/// Of the report on a log of trainings.
+/// Format of the report on a log of trainings.
 enum class ScalingFormat : std::uint8_t { kMarkdown, kJson, kSvg };
 enum class VersionFormat : std::uint8_t { kText, kFullText, kFullJson };
 
@@ -29,7 +29,7 @@ struct ProgramOptions {
   friend bool operator==(const ProgramOptions&, const ProgramOptions&) = default;
 };
 
-/// How other hosts are reached, and when they count as lost.
+/// Access to other hosts, and the times after which they count as lost.
 struct HostsOptions {
   std::string ssh_config;  ///< as `ssh -F`; empty: ~/.ssh/config and the system's
   std::string rsh;         ///< "ssh -J gate": a program instead of the built-in SSH
@@ -47,7 +47,7 @@ struct HostsOptions {
   friend bool operator==(const HostsOptions&, const HostsOptions&) = default;
 };
 
-/// How many instances a host gets, apart from its slots.
+/// Number of instances that a host gets, apart from its slots.
 struct InstancesPerHost {
   int most = 0;       ///< on each host, whatever its slots; 0: not said
   bool even = false;  ///< divided evenly, each host up to its slots; the first ones may have one more
@@ -68,7 +68,7 @@ struct ControllerOptions {
 };
 
 struct Options {
-  // Where and how many.
+  // Hosts and numbers.
   std::string host;              ///< --host; empty: localhost, or the hostfile's
   std::string hostfile;          ///< path
   bool hosts_are_slots = false;  ///< as for mpirun and horovodrun: see poprun/plan/instance_counts.h

@@ -87,7 +87,7 @@ class ElfFile {
     }
   }
 
-  // Where in the file that address of the loaded program lies.
+  // Offset in the file of that address of the loaded program.
   std::optional<std::uint64_t> placeOf(std::uint64_t address) const {
     for (const Elf64_Phdr& each : segments_) {
       if (each.p_type != PT_LOAD || address < each.p_vaddr) continue;

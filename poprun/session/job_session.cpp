@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kSameCause{50};
 
-// How long a stopped job may take before the user is told what it waits for.
+// Time that a stopped job may take before the user is told what it waits for.
 constexpr std::chrono::milliseconds kUntilSaid{500};
 
 const std::vector<int> kEndingSignals{SIGINT, SIGTERM, SIGHUP};

@@ -17,7 +17,7 @@
 
 namespace pop {
 
-/// What a session gives to the controller of its job.
+/// Objects that a session gives to the controller of its job.
 struct SessionOutput {
   OutputSink& sink;                           ///< of the instances' output
   std::function<void(std::string_view)> say;  ///< takes lines for people

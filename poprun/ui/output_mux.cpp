@@ -22,7 +22,7 @@ std::size_t columnsOf(int terminal) {
   return ::ioctl(terminal, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-// Whether nothing else writes on the line of a status line on stderr. The reader of a pipe may write to the
+// True if nothing else writes on the line of a status line on stderr. The reader of a pipe may write to the
 // same terminal.
 bool canShowStatus() {
   const char* kind = std::getenv("TERM");
@@ -111,7 +111,7 @@ bool OutputMux::write(int instance, Stream stream, std::string_view text) {
   return !full_;
 }
 
-// Where to append text that must directly follow the existing text.
+// The buffer for text that must directly follow the existing text.
 std::string& OutputMux::makeRoom(Screen& screen) {
   std::string& waiting = screen.writer.waiting();
   // If stdout is another terminal or a file, it does not affect the status line.
@@ -119,7 +119,7 @@ std::string& OutputMux::makeRoom(Screen& screen) {
   return waiting;
 }
 
-// Where to append a line.
+// The buffer for a new line.
 std::string& OutputMux::beginLine(Screen& screen) {
   std::string& waiting = makeRoom(screen);
   if (screen.last == '\r' && screen.is_terminal) {

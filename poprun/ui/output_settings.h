@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the instances' output is processed, as values derived from the options, for each of the two streams.
+// Settings for the instances' output, as values derived from the options, for each of the two streams.
 #pragma once
 
 #include <optional>

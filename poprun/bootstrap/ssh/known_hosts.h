@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What known-hosts files say of a host and its key. libssh reads the same lines, but skips those with a
-// marker
-// ("@revoked") and with tabs, takes "*,!h7" for h7, gives up at a line that it cannot read, and lets its own
-// configuration decide what is known.
+// Entries of known-hosts files for a host and its key. libssh reads the same lines, but skips those with a
+// marker ("@revoked") and with tabs, takes "*,!h7" for h7, gives up at a line that it cannot read, and lets
+// its own configuration decide what is known.
 #pragma once
 
 #include <string>

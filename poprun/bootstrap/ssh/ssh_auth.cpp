@@ -72,7 +72,7 @@ class Attempts {
     return signedBy(*agent.value());
   }
 
-  // Where no key was there to try. Some servers let anybody in.
+  // For hosts without a key to try. Some servers let any user in.
   Result<bool> tryNone() {
     if (ssh_userauth_list(session_, nullptr) != 0) return false;
     return accepted(
@@ -130,8 +130,8 @@ bool isSecurityKey(const std::string& file) {
   return public_key.ok() && public_key.value().starts_with("sk-");
 }
 
-// What libssh does not try: other ways in, a connection that another ssh holds open, keys on a security
-// token.
+// Ways in that libssh does not try: other methods, a connection that another ssh holds open, keys on a
+// security token.
 bool sshMayDoMore(const SshHostConfig& config, const std::set<std::string>& other_ways) {
   const bool other_way = std::any_of(config.logins.begin(), config.logins.end(),
                                      [&](const std::string& each) { return other_ways.contains(each); });

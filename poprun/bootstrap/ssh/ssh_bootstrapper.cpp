@@ -54,7 +54,7 @@ class Place {
   std::thread thread_;
 };
 
-// Whether time can help: not where somebody must change a key, a setting or a program first.
+// True if time can help: not if a user must change a key, a setting or a program first.
 bool mayHeal(Code code) {
   return code == Code::kUnavailable || code == Code::kDeadlineExceeded || code == Code::kNotFound ||
          code == Code::kUnknown;
@@ -62,7 +62,7 @@ bool mayHeal(Code code) {
 
 constexpr std::chrono::milliseconds kBetweenPrograms{1000};
 
-// Whether the words of an ssh are about a host that may come up yet.
+// True if the words of an ssh are about a host that may come up yet.
 bool saysNotUp(const std::string& words) {
   constexpr std::array kWords{"Could not resolve hostname", "Connection refused",   "No route to host",
                               "Network is unreachable",     "Connection timed out", "Connection closed by",

@@ -84,7 +84,7 @@ constexpr std::array kNotForUs{"addkeystoagent",
                                "visualhostkey",
                                "xauthlocation"};
 
-// What libssh does anyway.
+// Settings that libssh follows anyway.
 constexpr std::array kAsLibssh{"addressfamily any",
                                "canonicalizehostname false",
                                "checkhostip no",
@@ -221,7 +221,7 @@ class Answer {
     return {path(keyword, value)};
   }
 
-  // Whether ssh will replace a token in it when it connects.
+  // True if ssh will replace a token in it when it connects.
   static bool isComposed(std::string_view value) {
     return value.find('%') != std::string_view::npos || value.find("${") != std::string_view::npos;
   }
@@ -246,7 +246,7 @@ class Answer {
   SshHostConfig config_;
 };
 
-// Where ssh is not installed, and nothing is configured either.
+// The configuration if ssh is not installed and nothing is configured either.
 std::optional<SshHostConfig> withoutSsh(const SshTarget& target, const SshOptions& options) {
   const std::string home = sshHome();
   if (!options.config_file.empty() || ::access((home + "/.ssh/config").c_str(), F_OK) == 0 ||
@@ -277,7 +277,7 @@ std::string inOneLine(const std::string& errors) {
   return join(lines, "; ");
 }
 
-// Where the system allows us no more processes, others of ours end soon.
+// Retries if the system allows us no more processes: others of ours end soon.
 Result<std::string> outputOf(const std::vector<std::string>& command, const Wait& wait) {
   for (Wait::Clock::duration waited{};; waited += kForAProcess / kTriesForAProcess) {
     Result<std::string> output =

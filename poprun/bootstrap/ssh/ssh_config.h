@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user's SSH configuration says of a host. The installed ssh reads it: `ssh -G` prints every setting
+// The user's SSH configuration of a host. The installed ssh reads it: `ssh -G` prints every setting
 // of a host, so that poprun and ssh cannot disagree about a file. libssh cannot do everything that a
 // configuration may ask for: such hosts are reached by the ssh program.
 #pragma once
@@ -40,7 +40,8 @@ struct SshHostConfig {
 SshHostConfig sshConfigFrom(std::string_view answer, const std::string& home,
                             const std::function<const std::set<std::string>&()>& defaults);
 
-/// What ssh says of this host. kFailedPrecondition: it refuses its configuration, and says why.
+/// The settings that ssh prints for this host. kFailedPrecondition: it refuses its configuration, and says
+/// why.
 Result<SshHostConfig> sshConfigOf(const SshTarget& target, const SshOptions& options, const Wait& wait);
 
 /// The user's home directory as ssh sees it: from the password file, not $HOME.
