@@ -39,7 +39,7 @@ enum class Action : std::uint8_t {
   kSetQuota,
   kListQuotas,
   kRemoveQuota,
-  // Of Pods (popctl/pods/pod_commands.h):
+  // Commands on Pods (popctl/pods/pod_commands.h):
   kCreatePartition,
   kListPartitions,
   kGetPartition,
@@ -58,7 +58,7 @@ enum class Action : std::uint8_t {
   kCreateAllocation,
   kListAllocations,
   kRemoveAllocation,
-  // Of who may what (popctl/access/access_commands.h):
+  // Commands on access (popctl/access/access_commands.h):
   kCreateUser,
   kListUsers,
   kRemoveUser,
@@ -96,7 +96,7 @@ struct JobFilter {
   std::string host;
 };
 
-/// Of whom: one of both is set.
+/// Subject and limits of a quota. Either user or allocation is set.
 struct QuotaOptions {
   std::string user;
   std::string allocation;
@@ -118,7 +118,7 @@ struct SubmitOptions {
   bool attach = false;  ///< show the job
 };
 
-/// What people say of partitions and of what they are made from. Numbers of kinds are those of V-IPU's enums
+/// Options on partitions and their parts. Numbers of kinds are those of V-IPU's enums
 /// and of pods.proto; empty, 0 and missing: not said.
 struct PodOptions {
   std::uint32_t size = 0;  ///< number of IPUs
@@ -151,7 +151,7 @@ struct PodOptions {
   bool replace = false;
 };
 
-/// Of users, tokens and the audit log.
+/// Options on users, tokens and the audit log.
 struct AccessOptions {
   v1::Role role = v1::ROLE_NONE;  ///< or scope
   bool shut_out = false;          ///< the role none

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What popctl's commands do. Each returns popctl's exit code.
+// popctl's commands. Each returns popctl's exit code.
 #pragma once
 
 #include "popctl/command.h"

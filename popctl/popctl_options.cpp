@@ -26,7 +26,7 @@
 namespace pop::popctl {
 namespace {
 
-// What a command takes besides the common options.
+// Options of a command besides the common ones.
 enum Takes : unsigned {
   kNothing = 0,
   kFilters = 1U << 0,
@@ -219,7 +219,7 @@ struct Grammar {
     return there;
   }
 
-  // What was given; null: submit.
+  // The given verb; null: submit.
   std::pair<const CLI::App*, const Verb*> given() const {
     const CLI::App* at = app.get_subcommands().front();
     if (at == submit) return {at, nullptr};
@@ -267,7 +267,7 @@ std::vector<std::string> reversed(std::vector<std::string> words) {
   return words;
 }
 
-// What is wrong with a verb or a noun; nothing: something else is.
+// The mistake in a verb or a noun; none: the mistake is elsewhere.
 std::optional<std::string> unknownWord(const CLI::App& app) {
   const std::vector<CLI::App*> given = app.get_subcommands();
   const CLI::App& at = given.empty() ? app : *given.front();

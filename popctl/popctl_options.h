@@ -15,7 +15,7 @@ using ParsedCommand = std::variant<Command, int>;
 
 ParsedCommand parseCommand(const std::vector<std::string>& arguments);
 
-/// What shells complete: each command with its words and options.
+/// Words that shells complete: each command with its words and options.
 struct CommandWords {
   std::string verb;
   std::vector<std::string> nouns;  ///< singular and plural; none: the verb stands alone

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How popctl reports what has become of a command: results on stdout, words on stderr, in V-IPU's form.
+// popctl's report on a command: results on stdout, words on stderr, in V-IPU's form.
 #pragma once
 
 #include <string>

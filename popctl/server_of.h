@@ -13,7 +13,7 @@ namespace pop::popctl {
 /// The server that `settings` name, with the user's certificates; warnings about these are on stderr.
 Result<Server> serverOf(const Command& command, const ServerSettings& settings);
 
-/// Of one request.
+/// The timeout of one request.
 std::chrono::milliseconds timeoutOf(const Command& command);
 
 /// The environment and the files of this process.

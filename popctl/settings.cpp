@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kPort = "8090";
 constexpr const char* kSystemFile = "/etc/popdist/popctl.conf";
 
-// Of one setting: its value, and what has named it.
+// One setting: its value, and the source that has named it.
 struct Named {
   std::string value;
   std::string by;

@@ -26,7 +26,7 @@ struct ServerSettings {
 struct Surroundings {
   std::function<const char*(const char* name)> variable;             ///< like getenv
   std::function<Result<std::string>(const std::string& path)> file;  ///< kNotFound: there is none
-  /// Whether somebody listens at the socket of this path; null: nobody ever does.
+  /// True if a process listens at the socket of this path; null: never.
   std::function<bool(const std::string& path)> listens = nullptr;
   /// Ok, or who can read the file of this path besides its owner; null: nobody looks.
   std::function<Status(const std::string& path)> check_private = nullptr;
@@ -38,7 +38,7 @@ Result<ServerSettings> serverSettings(const CommonOptions& options, const Surrou
 /// The files that are read, the user's first.
 std::vector<std::string> configFiles(const Surroundings& here);
 
-/// Where popdistd's local socket may be, the machine's first.
+/// Possible paths of popdistd's local socket, the machine's first.
 std::vector<std::string> localSockets(const Surroundings& here);
 
 }  // namespace pop::popctl

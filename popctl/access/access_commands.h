@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What popctl's commands on users, tokens and the audit log do. Returns popctl's exit code.
+// popctl's commands on users, tokens and the audit log. Returns popctl's exit code.
 #pragma once
 
 #include "popctl/command.h"

@@ -12,7 +12,7 @@ namespace v1 = ::popdist::v1;
 
 std::string usersTable(const v1::ListUsersReply& users);
 std::string tokensTable(const v1::ListTokensReply& tokens);
-/// What is said of a token when it is made, besides the token.
+/// The text on a new token, besides the token.
 std::string newTokenText(const v1::TokenInfo& token);
 std::string auditTable(const v1::ListAuditReply& audit);
 std::string auditCheckText(const v1::CheckAuditReply& check);

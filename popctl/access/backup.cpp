@@ -50,7 +50,7 @@ class NewFile {
   const Status opened_;
 };
 
-// What is no file would be replaced by one: a device, a socket.
+// A regular file would replace a device or a socket.
 Status checkPath(const std::string& path) {
   struct stat status {};
   if (path.empty()) return invalidArgument("backup: name the file that the copy becomes");

@@ -12,13 +12,14 @@ class App;
 
 namespace pop::popctl {
 
-/// Whose quota it is. `options` outlives `app`, as below.
+/// Options for the quota's subject. `options` outlives `app`, as below.
 void addQuotaSubject(CLI::App& app, QuotaOptions& options);
 
-/// How much they may have.
+/// Options for the quota's limits.
 void addQuotaLimits(CLI::App& app, QuotaOptions& options);
 
-/// What of the options is missing, or does not go together; empty: nothing. `sets`: they say how much.
+/// The mistake in the options: one is missing, or some do not go together; empty: none. `sets`: they say how
+/// much.
 std::string quotaMistake(const QuotaOptions& options, bool sets);
 
 }  // namespace pop::popctl

@@ -30,7 +30,7 @@ class Overview {
 
 bool matches(const v1::JobInfo& job, const JobFilter& filter);
 
-/// What `top` shows of jobs: those that run, then those that wait, then the last that have ended.
+/// The jobs that `top` shows: those that run, then those that wait, then the last that have ended.
 std::vector<v1::JobInfo> forTop(std::vector<v1::JobInfo> jobs);
 
 /// "2 jobs running, 1 waiting; 3 of 4 hosts up"

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kJobsOfAPage = 1000;
 
-// Of the others the request would be refused.
+// The server would refuse the request for jobs in other states.
 std::vector<v1::JobState> statesFor(Action action) {
   switch (action) {
     case Action::kHoldJob:

@@ -56,7 +56,7 @@ void sayWhyItWaits(const v1::JobInfo& job) {
                waits ? "waits" : "is held", reason.c_str());
 }
 
-// How long a job writes is not known: without the option there is no limit.
+// The duration of a job's output is not known: without the option there is no limit.
 std::optional<std::chrono::milliseconds> givenTimeout(const Command& command) {
   return command.common.timeout_s ? std::optional(timeoutOf(command)) : std::nullopt;
 }

@@ -18,7 +18,7 @@ namespace pop::popctl {
 /// poprun's options about output. kInvalidArgument: others are among `words`.
 Result<Options> outputOptions(const std::vector<std::string>& words);
 
-/// What is known of a job's specification.
+/// The known part of a job's specification.
 Result<model::JobSpec> shownSpec(const v1::JobInfo& job);
 
 struct Showing {

@@ -107,7 +107,7 @@ int waitFor(Command command, ControllerClient& client, const v1::JobInfo& job) {
   return waitJob(command, client);
 }
 
-// What becomes of it once poprun's half has made the job; `refusal` turns popctl's exit code of a mistake
+// Submits the job that poprun's half has made; `refusal` turns popctl's exit code of a mistake
 // into the caller's.
 int submit(Command command, const ServerSettings& settings, const Options& options,
            const model::JobSpec& spec, const std::function<int(int)>& refusal) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What popctl's commands on partitions and on what they are made from do. Returns popctl's exit code.
+// popctl's commands on partitions and their parts. Returns popctl's exit code.
 #pragma once
 
 #include "popctl/command.h"

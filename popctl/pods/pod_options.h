@@ -15,7 +15,7 @@ namespace pop::popctl {
 /// Those of `action`. `options` outlives `app`.
 void addPodOptions(CLI::App& app, Action action, PodOptions& options);
 
-/// What of the options does not go together; empty: all does.
+/// The options that do not go together; empty: all do.
 std::string podMistake(const Command& command);
 
 }  // namespace pop::popctl

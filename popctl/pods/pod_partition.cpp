@@ -50,7 +50,7 @@ Status writeFiles(const Command& command, PodsClient& client) {
   return writeIpuofFiles(directory, command.object, gcdsOf(config));
 }
 
-// What has been asked for is done; files here are another matter.
+// The request is done; files here are another matter.
 int withFiles(int exit_code, const Status& files) {
   if (files.ok()) return exit_code;
   std::fprintf(stderr, "popctl: the partition's IPU over Fabric files: %s\n",

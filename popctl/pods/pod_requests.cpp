@@ -11,7 +11,7 @@
 namespace pop::popctl {
 namespace {
 
-// What pods.proto says of fields that are missing.
+// pods.proto's defaults of missing fields.
 int ildsOf(const v1::ClusterInfo& cluster) {
   return cluster.has_num_ilds() ? cluster.num_ilds() : 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What popctl's options ask of Pods, as messages, and what comes back, as values. Values only.
+// Requests of popctl's options to Pods, as messages, and the replies, as values. Values only.
 #pragma once
 
 #include <vector>

@@ -9,7 +9,7 @@
 
 namespace pop::popctl {
 
-/// What keeps that file from being written here, as far as can be known before: an old key ends with the new.
+/// The obstacle to writing that file here, as far as can be known before: an old key ends with the new.
 Status checkVipuKeyFile(const std::string& user);
 
 /// Ok, or kPermissionDenied: others than the file's owner can read it. Root may share one with a group.

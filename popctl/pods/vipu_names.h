@@ -31,7 +31,7 @@ struct VipuWords {
 /// kInvalidArgument: a value is missing.
 Result<VipuWords> parseVipuWords(const std::vector<std::string>& words);
 
-/// What vipu-cli.hcl says.
+/// Contents of vipu-cli.hcl.
 struct VipuConfig {
   std::string host;
   std::string port;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What popdistd can be asked about users, tokens and its audit log, one blocking call each:
+// Requests to popdistd about users, tokens and its audit log, one blocking call each:
 // proto/popdist/v1/access.proto. Errors have the server's words; kUnavailable: it cannot be reached.
 #pragma once
 

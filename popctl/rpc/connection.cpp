@@ -148,7 +148,7 @@ Code codeOf(grpc::StatusCode code) {
   return code == grpc::StatusCode::UNAUTHENTICATED ? Code::kPermissionDenied : static_cast<Code>(code);
 }
 
-// What popdistd does with a connection by its socket that it does not take.
+// popdistd closes a connection by its socket that it does not take.
 bool wasClosedUnheard(const grpc::Status& status, const Server& server) {
   return status.error_code() == grpc::StatusCode::UNAVAILABLE && server.address.starts_with("unix:") &&
          (status.error_message().find("Broken pipe") != std::string::npos ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What popdistd can be asked, one blocking call each: proto/popdist/v1/controller.proto. Errors have the
+// Requests to popdistd, one blocking call each: proto/popdist/v1/controller.proto. Errors have the
 // server's words; kUnavailable: it cannot be reached.
 #pragma once
 
@@ -36,7 +36,7 @@ class ControllerClient {
 
   /// For kUntilNextAttempt, or until more is known of a connection that is lost. From any thread.
   void waitForNextAttempt();
-  /// Whether there is no connection, and the last attempt at one has failed. From any thread.
+  /// True if there is no connection, and the last attempt at one has failed. From any thread.
   bool isConnecting() const;
   Connection& connection() { return *connection_; }
 

@@ -73,7 +73,7 @@ bool PartitionHold::pause() {
   return !stopping_;
 }
 
-// Who never had it is told why at once.
+// A caller that never had it is told why at once.
 bool PartitionHold::isHeld() {
   const std::scoped_lock lock(mutex_);
   return held_ && !stopping_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server can be asked about partitions of IPUs, one blocking call each: V-IPU's own calls
+// Requests to a server about partitions of IPUs, one blocking call each: V-IPU's own calls
 // (proto/virmgrpc), which V-IPU's server answers as well, and those of popdistd alone
 // (proto/popdist/v1/pods.proto), for which V-IPU's is kUnimplemented. Errors have the server's words;
 // kUnavailable: it cannot be reached.

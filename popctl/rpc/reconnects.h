@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a lost connection is tried again. A value; whoever uses it waits between the attempts.
+// Duration of the attempts at a lost connection. A value; its user waits between the attempts.
 #pragma once
 
 #include <chrono>

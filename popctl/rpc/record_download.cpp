@@ -38,7 +38,7 @@ std::size_t costOf(const runner::Record& record) {
   return record.bytes.size() + kRecordOverheadBytes;
 }
 
-// What is known of a job that has no last record.
+// The known end of a job that has no last record.
 runner::FeedEnd endOf(const v1::JobInfo& job, int stopped_by) {
   if (job.has_outcome()) {
     v1::JobEvent event;

@@ -47,7 +47,7 @@ class RecordReader {
   std::optional<runner::Record> take();
   /// Once all has been taken and no more comes.
   std::optional<runner::FeedEnd> end() const;
-  /// Whether send() reaches the server.
+  /// True if send() reaches the server.
   bool connected() const;
   void send(int signal);
 
@@ -57,7 +57,7 @@ class RecordReader {
   void run();
   int stoppedBy() const;
   Status readOnce(Reconnects& reconnects);
-  /// Whether the reader goes on.
+  /// True if the reader goes on.
   bool accept(const v1::Record& record);
   std::optional<runner::FeedEnd> endAfter(Status& how);
   bool waitForNextAttempt();
@@ -80,7 +80,7 @@ class RecordReader {
   std::unique_ptr<Channel> channel_;  ///< null: none
   bool open_ = false;                 ///< the channel
 
-  // Of the thread:
+  // State of the thread:
   std::uint64_t next_sequence_ = 0;
   bool has_outcome_ = false;
   std::thread thread_;

@@ -22,12 +22,12 @@ struct Server {
   std::chrono::seconds reconnect{60};        ///< how long a lost connection is tried again
 };
 
-/// Whether it is the connection that failed, and not what was asked.
+/// True if the connection failed, and not the request.
 inline bool isLost(const Status& status) {
   return status.code() == Code::kUnavailable || status.code() == Code::kCancelled;
 }
 
-/// What is said, once, when a connection is lost.
+/// The message, shown once, when a connection is lost.
 inline std::string reconnectingText(const Server& server) {
   return "popctl: lost the connection to " + server.address + ", reconnecting…\n";
 }
