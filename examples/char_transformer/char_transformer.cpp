@@ -135,7 +135,7 @@ class Training {
     return program;
   }
 
-  /// What the IPUs keep, and what they stream.
+  /// Plan of the state that the IPUs keep, and that they stream.
   train::PipelinePlan planOf(const train::Pipeline& pipeline) const {
     const int replicas = strategy_.numReplicas();
     return planMemory(pipeline, model_.parameters(), optimizer(),
@@ -154,7 +154,7 @@ class Training {
     return static_cast<double>(progress.micro_batches * options_.micro_batch * options_.model.context);
   }
 
-  /// Of all instances, of what the outfeed has got.
+  /// Average over all instances of the outfeed's results.
   double bitsPerCharacter(const train::Progress& progress) {
     const popdist::Tensors sent = outfeed_.dequeue();
     double loss = 0;

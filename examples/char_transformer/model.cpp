@@ -99,7 +99,7 @@ struct Transformer::Head {
              io.saved(kNormal).data(), io.par(weight).data(), io.saved(kScores).data());
   }
 
-  /// What follows place `row` % context of sample `row` / context.
+  /// The character after place `row` % context of sample `row` / context.
   std::size_t nextOf(std::span<const std::uint8_t> text, std::size_t row) const {
     return text[row / context * (context + 1) + row % context + 1];
   }

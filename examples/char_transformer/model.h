@@ -37,7 +37,7 @@ class Transformer {
   /// The last stage gives "scores" of what comes after them.
   std::vector<popdist::train::Concurrent> writingStages() const;
 
-  /// How long a training stage takes for a micro-batch on an IPU, at `flops_per_s`.
+  /// Time that a training stage takes for a micro-batch on an IPU, at `flops_per_s`.
   popdist::train::SimulationOptions timesOfStages(std::size_t samples, double flops_per_s) const;
 
  private:

@@ -10,8 +10,8 @@
 
 class Text {
  public:
-  /// Of a file. The last tenth is held out: nothing is learned from it. Throws std::runtime_error naming the
-  /// file if it cannot be read, or has fewer than `least` characters, or only one kind.
+  /// The text of a file. The last tenth is held out: nothing is learned from it. Throws std::runtime_error
+  /// naming the file if it cannot be read, or has fewer than `least` characters, or only one kind.
   Text(const std::string& path, std::size_t least);
 
   std::size_t characters() const { return bytes_.size(); }  ///< different ones

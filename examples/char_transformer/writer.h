@@ -14,6 +14,6 @@ struct WriterOptions {
   std::uint64_t seed = 42;
 };
 
-/// What follows `beginning`, which is not empty. The same seed draws the same.
+/// A continuation of `beginning`, which is not empty. The same seed draws the same.
 std::vector<std::uint8_t> write(const Transformer& model, popdist::ConstTensorRefs parameters,
                                 std::vector<std::uint8_t> beginning, const WriterOptions& options);

@@ -13,7 +13,7 @@
 
 using Floats = std::span<const float>;
 
-/// Of one layer; or what is added to the gradients of both.
+/// Parameters of one layer; or the addends to the gradients of both.
 template <typename T>
 struct WeightsAndBias {
   std::span<T> weights;
@@ -26,7 +26,7 @@ class Layer {
 
   virtual std::size_t weightCount() const = 0;
   virtual std::size_t biasCount() const = 0;
-  /// Of the weights, as they lie in memory.
+  /// Shape of the weights, as they lie in memory.
   virtual std::vector<std::size_t> weightShape() const = 0;
   virtual std::size_t outputsPerSample() const = 0;
   virtual double multiplicationsPerSample() const = 0;  ///< of one product

@@ -77,7 +77,7 @@ double sumOf(const popdist::Tensors& sent, const char* name) {
   return sum;
 }
 
-/// Of all instances: the loss and the correct answers of what the outfeed has got.
+/// Loss and correct answers of all instances in the outfeed's results.
 std::pair<double, double> score(train::Strategy& strategy, io::Outfeed& outfeed) {
   const popdist::Tensors sent = outfeed.dequeue();
   double sums[] = {sumOf(sent, "loss"), sumOf(sent, "correct")};

@@ -13,5 +13,5 @@
 std::vector<popdist::train::Concurrent> fourStages(popdist::train::Parameters& parameters,
                                                    std::size_t samples, float factor, Isa isa);
 
-/// How long they take on an IPU, at `flops_per_s`.
+/// Times of the stages on an IPU, at `flops_per_s`.
 popdist::train::SimulationOptions timesOfStages(std::size_t samples, double flops_per_s);

@@ -7,7 +7,7 @@
 
 namespace {
 
-/// Where one head of one sample begins in matrices of rows, and how long their rows are.
+/// Beginning of one head of one sample in matrices of rows, and the length of their rows.
 struct Head {
   std::size_t query, key, value;  ///< in qkv
   std::size_t output;

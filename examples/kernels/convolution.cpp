@@ -23,7 +23,7 @@ Descriptor floats(const memory::dims& sizes, Tag layout) {
   return {sizes, memory::data_type::f32, layout};
 }
 
-/// Of the caller, who is named in each call.
+/// Memory of the caller, which each call names.
 memory elsewhere(const Descriptor& descriptor) {
   return {descriptor, cpu(), nullptr};
 }
@@ -58,7 +58,7 @@ Step reorder(const memory& from, const memory& to, bool adds = false) {
           {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}};
 }
 
-/// What oneDNN needs for one number of samples. It may want weights in a layout of its own.
+/// oneDNN's objects for one number of samples. It may want weights in a layout of its own.
 struct Prepared {
   Prepared(const ConvolutionShape& shape, int batch)
       : input(elsewhere(floats({batch, shape.channels, shape.height, shape.width}, Tag::nhwc))),

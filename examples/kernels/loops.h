@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What layers compute besides products: element by element, in loops that the compiler turns into vector
+// Computations of layers besides products: element by element, in loops that the compiler turns into vector
 // instructions. loops.cpp is compiled once for each instruction set, and one is chosen at run time. Plain
 // types only: what is compiled for a newer CPU must not define an inline function that others use, too, since
 // the linker keeps one copy for all.

@@ -7,8 +7,8 @@
 
 #include "isa.h"
 
-/// What all later products of this process compute with. The first call decides: oneDNN makes its code once.
-/// Throws std::runtime_error if it has already been made for another.
+/// Selects the instruction set of all later products of this process. The first call decides: oneDNN makes
+/// its code once. Throws std::runtime_error if it has already been made for another.
 void useInstructionSet(Isa isa);
 
 enum class Transposed : bool { kNo, kYes };
@@ -26,7 +26,7 @@ struct Product {
 };
 void multiply(const Product& product, const float* a, const float* b, float* c);
 
-/// Of 3 x 3 pixels, in steps of 1.
+/// Convolution of 3 x 3 pixels, in steps of 1.
 struct ConvolutionShape {
   int height, width, channels;  ///< of an input
   int filters;

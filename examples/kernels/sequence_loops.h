@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What transformers compute besides products, compiled as loops.h's and under the same rules: no result
+// Computations of transformers besides products, compiled as loops.h's and under the same rules: no result
 // depends on the instruction set. Rows follow each other.
 #pragma once
 

@@ -11,7 +11,7 @@
 
 namespace {
 
-/// What Open MPI, or MPICH and its relatives, put into the environment.
+/// A number that Open MPI, or MPICH and its relatives, put into the environment.
 int fromMpi(const char* open_mpi, const char* mpich) {
   const char* text = std::getenv(open_mpi);
   if (text == nullptr) text = std::getenv(mpich);
