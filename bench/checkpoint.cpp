@@ -66,7 +66,7 @@ double copySeconds(const popdist::Tensors& state, std::vector<std::byte>& into) 
   return secondsSince(begin);
 }
 
-/// Of a new file, past the page cache, and fsync. 0: the file system refuses.
+/// Write time of a new file, past the page cache, and fsync. 0: the file system refuses.
 double rawWriteSeconds(const std::string& path) {
   constexpr std::size_t kBytes = kStateMib * kMib;
   void* const memory =

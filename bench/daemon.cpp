@@ -21,7 +21,7 @@ constexpr std::pair<const char*, Status (*)(const DaemonOptions&, DaemonFigures&
     {"launch", measureLaunch}, {"watch", measureWatch},           {"logs", measureLogs},
     {"idle", measureIdle}};
 
-// What other programs took of the machine shows beside each.
+// Records the machine's load by other programs beside each measure.
 void recordLoad(const std::string& measure, const CpuTimes& before) {
   record(JsonLine("load")
              .add("measure", measure)

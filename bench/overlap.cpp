@@ -139,7 +139,7 @@ void measureSharedMemory(Report& report, Computes computes, double layer_ms) {
                   .value = medians.ratio,
                   .limit = kMostInSharedMemory,
                   .is_noisy = medians.is_noisy});
-  // What others take from one kind of a round they do not take from the other: the quickest ones are alike.
+  // Other programs slow single rounds of either kind: the quickest rounds are comparable.
   report.addGoal({.text = "the same, quickest rounds, " + setting.name,
                   .value = medians.ratio_of_least,
                   .limit = kMostInSharedMemory});

@@ -18,7 +18,7 @@ class NearCores {
   explicit NearCores(std::chrono::milliseconds timeout);
   NearCores(std::chrono::milliseconds timeout, MeasureHandoverUs handover_us);
 
-  /// Whether the cores are near now: about as near as this process has ever measured. Takes some milliseconds
+  /// True if the cores are near now: about as near as this process has ever measured. Takes some milliseconds
   /// on an idle machine.
   bool areNear();
   /// Waits until the cores are near; false if that took too long. After three timeouts in a row, the present

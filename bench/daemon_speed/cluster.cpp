@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kStartLimit{30'000};
 
-// Whose jobs run: nobody's, if we may.
+// User of the jobs: nobody, if we are root.
 std::string unixUser() {
   return ::geteuid() == 0 ? "nobody" : sys::accountName(::geteuid()).value_or("");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benchmark of the daemon has measured.
+// Results of the daemon's benchmark.
 #pragma once
 
 #include <string>

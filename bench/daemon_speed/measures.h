@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured, each with clusters of its own. Errors: a cluster does not start, or a call fails. The
+// The measurements, each with clusters of its own. Errors: a cluster does not start, or a call fails. The
 // formulas are in docs/dev/benchmarks/daemon.md.
 #pragma once
 
@@ -21,7 +21,7 @@ Status measureLaunch(const DaemonOptions& options, DaemonFigures& all);
 Status measureWatch(const DaemonOptions& options, DaemonFigures& all);
 /// Replay of a long log.
 Status measureLogs(const DaemonOptions& options, DaemonFigures& all);
-/// What the daemon takes while nothing happens.
+/// The daemon's consumption while nothing happens.
 Status measureIdle(const DaemonOptions& options, DaemonFigures& all);
 
 }  // namespace pop::bench

@@ -13,7 +13,7 @@
 
 namespace pop::bench {
 
-/// Who computes the layers, as the host's cores see it.
+/// Processor of the layers, as the host's cores see it.
 enum class Computes { kDevice, kHost };
 const char* nameOf(Computes computes);
 
@@ -37,11 +37,11 @@ struct BackwardTimes {
   double without = 0;    ///< one after the other
   double with = 0;       ///< each gradient as soon as it is there
 
-  /// What a reduction can hide behind at most: it cannot begin before the first gradient is there.
+  /// Longest time that a reduction can hide behind: it cannot begin before the first gradient is there.
   double hideable(int layers) const;
   /// (without - with) / hideable
   double hiddenShare(int layers) const;
-  /// What layers would take if nobody else wanted the cores, as a part of what they took.
+  /// Time that layers would take with the cores to themselves, as a part of the time that they took.
   double calmness(const BackwardSetting& setting) const;
 };
 

@@ -55,7 +55,7 @@ void addGoals(const Model& model, const std::vector<Trainings>& all, int epochs,
                      .is_noisy = ours->mostlyDisturbed()});
 }
 
-/// What `contestant` is compared with, if it was measured.
+/// The reference of `contestant`, if it was measured.
 const Trainings* oursIn(const std::vector<Trainings>& all, const Trainings& contestant) {
   const std::string ours = oursFor(contestant.contestant);
   return ours.empty() ? nullptr : find(all, ours);
