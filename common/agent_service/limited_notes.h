@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines for the log that anybody can cause: some of each minute, and then how many more there were.
+// Lines for the log that any client can cause: some of each minute, and then how many more there were.
 #pragma once
 
 #include <functional>

@@ -43,7 +43,7 @@ constexpr std::size_t kAheadBytes = 4 * 3 * kLaneBytes;
 constexpr std::size_t kCacheLineBytes = 64;
 using Shift = std::array<Table, 4>;
 
-/// What kLaneBytes zero bytes make of each byte of a checksum's state; those of all four are added.
+/// Effect of kLaneBytes zero bytes on each byte of a checksum's state; those of all four are added.
 constexpr Shift makeShift() {
   std::array<std::uint32_t, 32> of_bit{};
   for (std::size_t bit = 0; bit < of_bit.size(); ++bit) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads JSON as RFC 8259 defines it and nothing else, from files that anybody may have written: headers of
+// Reads JSON as RFC 8259 defines it and nothing else, from files that any user may have written: headers of
 // safetensors, manifests. Stricter than the RFC where it leaves a choice: names within an object differ,
 // nesting ends at kJsonMostNesting, text is UTF-8 and escapes are whole characters.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the word that somebody may have meant.
+// Finds the word that the user may have meant.
 #pragma once
 
 #include <span>

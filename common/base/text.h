@@ -52,7 +52,7 @@ std::string validUtf8(std::string_view text);
 
 inline constexpr std::size_t kMostTextBytes = 4096;
 inline constexpr std::size_t kMostStackTraceBytes = 1 << 16;  ///< of one instance
-/// What another process says, for people: validUtf8(text), but at most `most` bytes, the last of which count
+/// Another process's text, for people: validUtf8(text), but at most `most` bytes, the last of which count
 /// what is left out: "… and 61440 more bytes". Of what has been cut once, it is the same.
 std::string bounded(std::string_view text, std::size_t most = kMostTextBytes);
 

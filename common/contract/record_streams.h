@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon and runners agree on besides the messages of proto/popdist/v1/host.proto, about streams of
+// Contract of the daemon and runners besides the messages of proto/popdist/v1/host.proto, about streams of
 // records.
 #pragma once
 

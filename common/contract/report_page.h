@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values that an instance reports of itself, such as its throughput: it writes them into its page of the
-// host's segment, and the agent looks at them now and then, if somebody listens. Writing takes no system
+// host's segment, and the agent looks at them now and then, if a client listens. Writing takes no system
 // call.
 #pragma once
 
@@ -61,7 +61,7 @@ struct ReadReport {
   friend bool operator==(const ReadReport&, const ReadReport&) = default;
 };
 
-/// What is in a page, which any instance may have overwritten: without what cannot be.
+/// The reports in a page, which any instance may have overwritten: without those that cannot be.
 inline std::vector<ReadReport> readReports(const ReportPage& page) {
   std::vector<ReadReport> all;
   const std::size_t count =

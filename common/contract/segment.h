@@ -32,7 +32,7 @@ constexpr std::size_t segmentBytesFor(std::size_t instances) {
   return (std::size_t{64} << 30) + instances * instances * (std::size_t{16} << 10);
 }
 
-/// How much of the address space that a process may have (`ulimit -v`) its segment takes: a half, or a
+/// Share of a process's permitted address space (`ulimit -v`) that its segment takes: a half, or a
 /// quarter where no other instance needs it.
 constexpr std::size_t shareOfAddressSpace(std::size_t instances) {
   return instances > 1 ? 2 : 4;
@@ -55,7 +55,7 @@ struct SegmentHeader {
       0};  ///< read in every wait: alone on its cache line
   /// Changes whenever the agent has answered entries in slots; instances that wait for an answer sleep on it.
   alignas(64) std::atomic<std::uint32_t> fence_answers{0};
-  /// 1: somebody reads what instances report. The agent writes it before an instance sees the segment.
+  /// 1: a client reads the instances' reports. The agent writes it before an instance sees the segment.
   alignas(64) std::atomic<std::uint32_t> reports_wanted{0};
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&

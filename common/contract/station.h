@@ -20,7 +20,7 @@ inline constexpr std::size_t kStationTextBytes = 232;
 
 struct Station {
   std::atomic<std::uint32_t> taken{0};
-  /// Changes with each wait: odd while somebody waits here.
+  /// Changes with each wait: odd while an instance waits here.
   std::atomic<std::uint32_t> wait{0};
   std::atomic<std::uint32_t> group{0};  ///< the number of the communicator
   std::atomic<std::uint32_t> text_bytes{0};

@@ -33,7 +33,7 @@ using boost::system::error_code;
 // Whoever gives a helper a timeout has little more.
 constexpr std::chrono::milliseconds kAfterSigkill{500};
 
-// What a child does in our memory: system calls only. It executes the program itself: Boost would close
+// The child's work in our memory: system calls only. It executes the program itself: Boost would close
 // descriptors that the program may be told of (--ssh-config /dev/fd/63), and run our exit handlers where it
 // cannot be executed.
 struct Child {

@@ -19,8 +19,8 @@ struct JobWatch {
   /// have been left out. May be empty.
   std::function<void(const std::vector<PlacedInstance>& instances)> placed;
   std::function<void(const JobOutcome& failed, int restart)> restarting;  ///< a failure that is not the end
-  /// What the instances of the attempt have reported so far, when it has changed, at most once a second and
-  /// before `done`. Empty: nobody wants to know, and instances that report have no work with it.
+  /// The reports of the attempt's instances so far, when it has changed, at most once a second and
+  /// before `done`. Empty: no client wants them, and instances that report have no work with it.
   std::function<void(const std::vector<JobValue>& values)> reported;
   std::function<void(const JobOutcome&)> done;  ///< once, when nothing of it is left
 };

@@ -61,7 +61,7 @@ struct JobSlice {
   std::vector<contract::Variable> environment;  ///< the user's, for all instances
   model::StdinPolicy stdin_policy;
   std::chrono::milliseconds kill_grace{0};
-  bool reports_wanted = false;  ///< somebody wants to know what instances report of themselves
+  bool reports_wanted = false;  ///< a client wants the instances' reports on themselves
 };
 
 /// The newest value that an instance has reported of itself under a name.
@@ -84,7 +84,7 @@ struct InstanceEnd {
   bool isLost() const { return !reason.empty() && shellExitCode(status) < contract::kExitSignalBase; }
 };
 
-/// Where an instance was when asked.
+/// Stack of an instance when asked.
 struct StackTrace {
   int instance = 0;
   pid_t pid = 0;

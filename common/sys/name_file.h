@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a finished file its final name atomically: nobody ever sees a part of it.
+// Gives a finished file its final name atomically: no process ever sees a part of it.
 #pragma once
 
 #include <string>

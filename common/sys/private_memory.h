@@ -10,7 +10,7 @@
 
 namespace pop::sys {
 
-/// Nobody but root can read or trace this process from now on, other processes of its user neither, and it
+/// Only root can read or trace this process from now on, other processes of its user neither, and it
 /// leaves no core dump; so it is of what it forks, until that executes another program. Call it before a
 /// secret is in memory.
 inline Status keepMemoryPrivate() {

@@ -10,11 +10,11 @@
 
 namespace pop::sys {
 
-/// Readable from the end of `pid` on, a child that nobody has reaped. Not valid where the system gives none:
+/// Readable from the end of `pid` on, a child not yet reaped. Not valid where the system gives none:
 /// no descriptor is left, or a filter of system calls forbids it.
 Fd endOf(pid_t pid);
 
-/// True when `pid`, a child that nobody has reaped, has ended within `timeout`; it is still to be reaped.
+/// True when `pid`, a child not yet reaped, has ended within `timeout`; it is still to be reaped.
 bool endsWithin(pid_t pid, std::chrono::milliseconds timeout);
 
 }  // namespace pop::sys

@@ -19,7 +19,7 @@ Status replaceFile(const std::string& directory, const std::string& name, std::s
 /// The same, and it is on the disk when this returns.
 Status replaceFileDurably(const std::string& directory, const std::string& name, std::string_view bytes);
 
-/// What was written to the file is on the disk when this returns; `path` is for error messages.
+/// All bytes written to the file are on the disk when this returns; `path` is for error messages.
 Status syncFile(const Fd& file, const std::string& path);
 /// The entries of a directory, new and gone ones, are on the disk when this returns.
 Status syncDirectory(const std::string& path);

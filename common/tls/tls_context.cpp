@@ -41,8 +41,8 @@ int chooseProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_byt
   return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-// Of the two certificates that are not for clients, but for jobs: a job's, and the issuer's that has signed
-// it. No other certificate is accepted of that issuer, and no job's of another.
+// True for the two certificates that are not for clients, but for jobs: a job's, and the issuer's that has
+// signed it. No other certificate is accepted of that issuer, and no job's of another.
 bool isOfJob(X509_STORE_CTX* verification) {
   const STACK_OF(X509)* const chain = X509_STORE_CTX_get0_chain(verification);
   return X509_STORE_CTX_get_error_depth(verification) < 2 && sk_X509_num(chain) > 1 &&

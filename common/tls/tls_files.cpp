@@ -92,7 +92,7 @@ class Checker {
     return {};
   }
 
-  // Anybody who can replace this file controls everybody's identity.
+  // A user who can replace this file controls every user's identity.
   void checkAuthorityWriters(const sys::Fd& file, const std::string& path) {
     if (!file.valid()) return;
     const Status safe = sys::checkWriters(file, path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the messages of job.proto from bytes that anybody may have written.
+// Reads the messages of job.proto from bytes that any process may have written.
 #pragma once
 
 #include <chrono>

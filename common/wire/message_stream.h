@@ -41,7 +41,7 @@ class MessageStream {
     /// Called once, after the last message: with the other side's final status, kUnavailable if the stream
     /// broke, or kDataLoss. Nothing more is read.
     std::function<void(Status how)> ended;
-    /// What was not written at once is written now: unsentBytes() is 0 again. From a task of its own.
+    /// The bytes not written at once are written now: unsentBytes() is 0 again. From a task of its own.
     std::function<void()> written = nullptr;
   };
 

@@ -23,7 +23,7 @@ using v1::RunnerReport;
 using v1::RunnerSaid;
 using v1::StreamEnd;
 
-// Of one report; a reader builds an object for each. Of the shortest there are as many in 2 MiB.
+// Limit of one report; a reader builds an object for each. Of the shortest there are as many in 2 MiB.
 constexpr std::size_t kMaxRecords = 256 << 10;
 
 std::optional<std::size_t> skipped(CodedInputStream& input, std::uint32_t tag) {
