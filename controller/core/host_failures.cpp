@@ -76,7 +76,7 @@ bool isWordChar(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
 }
 
-// How much of `text` is the host's own; 0: nothing.
+// Length of the host's own part of `text`; 0: none.
 std::pair<std::size_t, Own> ownAt(std::string_view text, std::string_view host) {
   constexpr std::string_view kHash = "SHA256:";
   if (text.starts_with(host) && (text.size() == host.size() || !isWordChar(text[host.size()])))
