@@ -20,7 +20,8 @@ constexpr std::chrono::milliseconds kStopTimeout{1000};
 
 // Most bytes that wait for popdistd in this process; popdist-join keeps as much.
 constexpr std::size_t kFullBytes = 4 << 20;
-// Of what must be said nevertheless: a daemon that gives orders without end and reads no answer is not one.
+// Limit for the messages that must be sent nevertheless: a daemon that gives orders without end and reads no
+// answer is not one.
 constexpr std::size_t kMaxUnsentBytes = 64 << 20;
 
 constexpr std::size_t kMaxOrderBytes = (64 << 20) + 16;  // as a RelayMessage

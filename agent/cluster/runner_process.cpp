@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kReapTimeout{5000};
 // For the other way round: others may have its socket. What it has said is read by then.
 constexpr std::chrono::milliseconds kStreamTimeout{1000};
 
-// Nobody stops runners but their jobs.
+// Only their jobs stop runners.
 constexpr std::chrono::milliseconds kBetweenLooks{1000};
 constexpr int kMostStops = 3;
 

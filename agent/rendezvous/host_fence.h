@@ -54,7 +54,7 @@ class HostFence {
   void leave(int instance);  ///< its connection is closed
   /// By message. False: it is inside already.
   bool enter(int instance, std::chrono::milliseconds timeout, std::string tag);
-  void look(int instance);  ///< somebody has entered through a slot
+  void look(int instance);  ///< an instance has entered through a slot
   /// The deadline of an entry in its slot has passed, unless it has been answered in the meantime.
   void late(int instance, const std::string& entry);
 

@@ -17,8 +17,8 @@
 namespace pop::agent {
 namespace {
 
-// What speaks HTTP/2 with other hosts has none of root's powers, and the host's key, so that no other process
-// should be of its user.
+// The process that speaks HTTP/2 with other hosts has none of root's powers, and the host's key, so that no
+// other process should be of its user.
 constexpr const char* kOwnUser = "popdist-join";
 constexpr const char* kPowerless = "nobody";
 

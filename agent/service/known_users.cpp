@@ -35,7 +35,7 @@ void KnownUsers::want(const std::string& name) {
 }
 
 // A user stays wanted until it has been looked up, so that those who ask meanwhile cause no second look-up.
-// One that is not found is no loss: whoever starts a program finds out why.
+// One that is not found is no loss: the start of a program reports the reason.
 Reload::Task KnownUsers::lookUpWanted(const std::stop_token& stop) {
   std::map<std::string, Clock::time_point> names;
   int changes = 0;

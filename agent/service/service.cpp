@@ -27,7 +27,7 @@ constexpr std::size_t kMaxIdBytes = 128;
 // Limit for an agent's words in the log, which its user controls.
 constexpr std::size_t kMaxWordsBytes = 1000;
 
-// Nobody stops agents but their jobs.
+// Only their jobs stop agents.
 constexpr std::chrono::milliseconds kBetweenLooks{1000};
 constexpr int kMostStops = 3;
 

@@ -52,7 +52,7 @@ class Service {
   /// True if anything of this job runs here.
   bool runsJob(const std::string& job_id) const;
 
-  /// Whose limits also count what else is started here for users.
+  /// The limits, which also count other programs started here for users.
   Admission& admission() { return admission_; }
 
   std::int64_t runningJobs() const { return static_cast<std::int64_t>(jobs_.size()); }

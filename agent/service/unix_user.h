@@ -49,7 +49,7 @@ Result<Login> lookUpLogin(const std::string& name);
 std::vector<std::string> wordsOf(const Login& login);
 Result<Login> loginOf(const std::vector<std::string>& words);
 
-/// None: nobody has looked it up lately.
+/// None: not looked up lately.
 using KnownLogin = std::function<std::optional<Login>(const std::string& name)>;
 
 using UserLookup = std::function<Result<UnixUser>(const std::string& name)>;

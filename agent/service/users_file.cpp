@@ -133,7 +133,7 @@ ParsedUsers parseUsers(std::string_view text, const std::string& file, const Use
 ParsedUsers loadUsers(const std::string& path, const UserLookup& lookup) {
   const Result<sys::Fd> file = sys::openFile(path);
   if (!file.ok()) return {{}, {file.status().message()}};
-  // Anybody who can write the file can run jobs as any user in it.
+  // Any user who can write the file can run jobs as any user in it.
   if (const Status safe = sys::checkWriters(file.value(), path); !safe.ok()) return {{}, {safe.message()}};
   const Result<std::string> text = sys::readAll(file.value(), path);
   if (!text.ok()) return {{}, {text.status().message()}};

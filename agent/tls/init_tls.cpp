@@ -177,7 +177,7 @@ class Maker {
     }
   }
 
-  // Anybody who can replace ca-key.pem controls the authority.
+  // Any user who can replace ca-key.pem controls the authority.
   Status checkDirectoryThatIsThere() const {
     struct stat status {};
     if (::stat(request_.directory.c_str(), &status) != 0)

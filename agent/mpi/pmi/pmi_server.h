@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Serves programs of MPICH's family: each instance inherits one end of a socket pair and speaks PMI-1 on it
-// (pmi_session.h). Nobody else can connect.
+// (pmi_session.h). No other process can connect.
 #pragma once
 
 #include <functional>

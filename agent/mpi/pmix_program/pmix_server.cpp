@@ -220,7 +220,7 @@ pmix_status_t onConnected(const pmix_proc_t* process, void* /*object*/, pmix_op_
 Status Server::begin() {
   forgetOthersVariables();
   ::setenv("PMIX_MCA_gds", "hash", 1);  // the others write files
-  // hwloc's plugins look for graphics cards, which nobody asks about here.
+  // hwloc's plugins look for graphics cards, which no instance asks about here.
   ::setenv("HWLOC_PLUGINS_PATH", job_.directory.c_str(), 0);
   std::array infos{textInfo(PMIX_SERVER_NSPACE, job_.server_name),
                    info(PMIX_SERVER_RANK, pmix_rank_t{0}, PMIX_PROC_RANK),
