@@ -75,7 +75,7 @@ class DetachedSession {
 
   void say(std::string_view line) { recorder_.note(wire::Said{std::string(line)}); }
 
-  // Whoever reads the outcome's record finds it on the disk.
+  // The readers of the outcome's record find it on the disk.
   void finish() {
     if (service_stops_ && outcome_->user_signal != 0 && !outcome_->failure)
       outcome_->failure = Failure{.reason = "ended because the agent service of its first host was stopped"};

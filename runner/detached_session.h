@@ -32,8 +32,8 @@ using MakeDoor = std::function<Result<std::unique_ptr<Door>>(os::EpollLoop& loop
 MakeDoor controlDoor(const std::string& directory, std::function<void()> begun);
 
 /// Runs the job to its end and returns its exit code, when the door needs the session no more. What fails
-/// before the job has begun is an error. The outcome is on the disk before anybody hears of it. SIGTERM and
-/// SIGINT stop the job, or end a session whose job has ended; SIGHUP does nothing.
+/// before the job has begun is an error. The outcome is on the disk before any client hears of it. SIGTERM
+/// and SIGINT stop the job, or end a session whose job has ended; SIGHUP does nothing.
 Result<int> runDetached(const model::JobSpec& spec, const DetachedJob& job,
                         const MakeController& make_controller, const MakeDoor& make_door);
 

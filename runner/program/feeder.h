@@ -18,7 +18,8 @@ namespace pop::runner {
 /// One feeder in its loop.
 class Feeder {
  public:
-  /// Calls `leave` on the order to retire, when the service is gone, or when nobody has followed for `idle`.
+  /// Calls `leave` on the order to retire, when the service is gone, or when no client has followed for
+  /// `idle`.
   Feeder(os::EpollLoop& loop, sys::Stdio stdio, const std::string& directory, std::uint64_t last_sequence,
          std::function<void()> leave, std::chrono::milliseconds idle = std::chrono::seconds(5));
   ~Feeder();

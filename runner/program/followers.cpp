@@ -14,7 +14,7 @@ constexpr std::size_t kBatchBytes = 256 << 10;
 
 }  // namespace
 
-// Nobody reads the streams of an earlier life of the daemon.
+// The streams of an earlier life of the daemon have no reader.
 void Followers::follow(const ::popdist::v1::Follow& order) {
   const std::int64_t life = order.stream() >> contract::kStreamLifeShift;
   streams_.erase(streams_.begin(), streams_.lower_bound(life << contract::kStreamLifeShift));

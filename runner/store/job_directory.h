@@ -46,7 +46,7 @@ class JobDirectories {
 
   /// Makes the directory of a new job, with the number after the highest, and writes `spec` there; waits for
   /// other creators. Directories of jobs that ended or were lost go as removeOldJobs() says. kAlreadyExists:
-  /// a job of that name runs. kPermissionDenied: root() belongs to somebody else, or others may write there.
+  /// a job of that name runs. kPermissionDenied: root() belongs to another user, or others may write there.
   Result<JobEntry> create(const std::string& name, const std::string& spec) const;
 
   /// By its number, or by its name: the newest of that name. kNotFound names what was looked for, and lists
