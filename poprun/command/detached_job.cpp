@@ -32,7 +32,7 @@ std::string runnerLog(const runner::JobEntry& job) {
 }
 
 // The descriptors that a program inherits from us stay open in the runner for as long as the job runs:
-// whoever reads such a pipe would wait for its end.
+// the reader of such a pipe would wait for its end.
 void closeOthers(int kept) {
   if (kept > STDERR_FILENO + 1) ::close_range(STDERR_FILENO + 1, static_cast<unsigned>(kept) - 1, 0);
   ::close_range(static_cast<unsigned>(kept) + 1, ~0U, 0);

@@ -52,7 +52,7 @@ Names setByPoprun() {
                                         .pmix_port = "0"};
   const Result<std::vector<contract::Variable>> variables =
       contract::renderEnvironment({.env = {},
-                                   // What depends on the number of hosts stands in for the user's own.
+                                   // Values that depend on the number of hosts stand in for the user's own.
                                    .place = {.num_hosts = 0},
                                    .rendezvous = rendezvous,
                                    .poplar = {.partition = "-"},

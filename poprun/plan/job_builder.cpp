@@ -105,7 +105,7 @@ void buildPrograms(const Options& options, const Surroundings& here, BuiltJob& b
     built.spec.environment.push_back(std::move(variable));
 }
 
-// Whoever calls poprun as mpirun may mean no IPUs at all.
+// A user who calls poprun as mpirun may mean no IPUs at all.
 bool namesPods(const Options& options) {
   return options.num_replicas || options.num_ilds || options.ipus_per_replica != Options().ipus_per_replica ||
          !options.system.empty() || options.partition != model::PartitionRequest();
