@@ -28,7 +28,7 @@ struct Surroundings {
   std::function<Result<std::string>(const std::string& path)> file;  ///< kNotFound: there is none
   /// True if a process listens at the socket of this path; null: never.
   std::function<bool(const std::string& path)> listens = nullptr;
-  /// Ok, or who can read the file of this path besides its owner; null: nobody looks.
+  /// Ok, or who can read the file of this path besides its owner; null: not checked.
   std::function<Status(const std::string& path)> check_private = nullptr;
 };
 

@@ -13,7 +13,7 @@ namespace pop::popctl {
 using Deadline = std::chrono::steady_clock::time_point;
 
 /// Until it can be used. kFailedPrecondition: its IPUs could not be configured; kDeadlineExceeded: not yet;
-/// kNotFound: somebody has removed it.
+/// kNotFound: a user has removed it.
 Status waitUntilActive(PodsClient& client, const std::string& partition, Deadline deadline);
 
 /// Until there is none. kFailedPrecondition: its end cannot be proved; kDeadlineExceeded: it is still there.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds a partition of popdistd: no job gets it, and nobody resets or removes it without force. A lost
+// Holds a partition of popdistd: no job gets it, and no user resets or removes it without force. A lost
 // connection is made anew; the daemon knows the holder by a token.
 #pragma once
 
