@@ -70,7 +70,7 @@ class AgentServer {
   bool short_of_means_ = false;                                                ///< and has said so
   Connections connections_;                                                    ///< the oldest first
   const std::shared_ptr<Connections> gone_ = std::make_shared<Connections>();  ///< soon to be destroyed
-  LimitedNotes turned_away_;  ///< of connections, whoever the client
+  LimitedNotes turned_away_;  ///< notes on refused connections of any client
   bool stopping_ = false;
 };
 

@@ -96,11 +96,11 @@ struct JobSpec {
   TfTasks tf_tasks;
   std::vector<Variable> environment;   ///< what the user sets or forwards for all instances
   std::string executable_cache_path;   ///< directory that all instances of a host share; empty: a fresh one
-  bool make_executable_cache = false;  ///< where it is not there; it stays when the job is over
+  bool make_executable_cache = false;  ///< make it if it is missing; it stays when the job is over
   StdinPolicy stdin_policy;
   std::chrono::milliseconds kill_grace{5000};  ///< between SIGTERM and SIGKILL
-  std::chrono::milliseconds timeout{0};        ///< of the whole job; 0: none
-  bool stack_traces = false;                   ///< where each instance hangs, when the timeout is over
+  std::chrono::milliseconds timeout{0};        ///< limit of the whole job; 0: none
+  bool stack_traces = false;                   ///< show each instance's stack when the timeout is over
   int max_restarts = 0;                        ///< of the whole job, after a failure
   std::chrono::milliseconds restart_delay{0};
   std::optional<int> min_hosts;  ///< hosts needed for a restart; not set: all

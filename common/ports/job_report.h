@@ -79,7 +79,7 @@ struct JobOutcome {
   int restarts = 0;                      ///< number of restarts of the job
   int instances_stopped = 0;             ///< that were still running when the end was decided by another
   int hosts_unanswered = 0;              ///< when the time limit came before anything could start
-  std::vector<StackTrace> stack_traces;  ///< where instances were when the time was over, if asked for
+  std::vector<StackTrace> stack_traces;  ///< of the instances when the time was over, if asked for
 
   friend bool operator==(const JobOutcome&, const JobOutcome&) = default;
 };

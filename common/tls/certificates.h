@@ -56,7 +56,7 @@ struct JobName {
   std::int64_t number = 0;
   std::string id;                  ///< by which agents know the job
   std::string user;                ///< owner of the certificate
-  std::vector<std::string> hosts;  ///< where it is good
+  std::vector<std::string> hosts;  ///< hosts that accept it
 };
 
 /// For the runner of `job`.
