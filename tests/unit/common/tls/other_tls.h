@@ -126,7 +126,7 @@ class ReturningClient {
     return SSL_session_reused(client.connection()) == 1;
   }
 
-  /// Whether it has been given something with which it could come back.
+  /// True if it has been given something with which it could come back.
   bool hasSession() const { return SSL_SESSION_is_resumable(last_.get()) == 1; }
 
  private:

@@ -49,7 +49,7 @@ std::string before(const std::string& text, const std::string& any_of) {
 
 // Cells of the rows of "States", without the first and the last: of jobs that are not there yet, or no more.
 std::vector<std::vector<std::string>> rowsOfSpec() {
-  const std::string page = testing::fileText(POP_SOURCE_DIR "/docs/spec/daemon_jobs.md");
+  const std::string page = pop::testing::fileText(POP_SOURCE_DIR "/docs/spec/daemon_jobs.md");
   std::vector<std::vector<std::string>> rows;
   for (const std::string& line : split(page.substr(page.find("| State | Event | Next |")), '\n')) {
     if (!line.starts_with("|")) break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients of a runner's socket get done, and what becomes of those who say something else.
+// A runner's socket carries out its clients' orders, and closes those that say something else.
 #include "runner/control/control_server.h"
 
 #include <gmock/gmock.h>
