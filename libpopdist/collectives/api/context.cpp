@@ -23,6 +23,7 @@
 #include "libpopdist/collectives/context/memory_link.h"
 #include "libpopdist/collectives/group/fence.h"
 #include "libpopdist/trace/recorder.h"
+#include "popdist/error.hpp"
 
 namespace popdist {
 namespace {

@@ -6,6 +6,7 @@
 #include "libpopdist/collectives/api/call_arguments.h"
 #include "libpopdist/collectives/async/async_impl.h"
 #include "libpopdist/internal/everybody.h"
+#include "popdist/error.hpp"
 
 namespace popdist {
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/sys/blocked_signals.h"
+#include "popdist/error.hpp"
 
 namespace popdist::async {
 namespace {

@@ -13,6 +13,7 @@
 #include "libpopdist/collectives/group/rendezvous.h"
 #include "libpopdist/collectives/messages/transport/native_connections.h"
 #include "libpopdist/collectives/messages/transport/plugin/plugin_connections.h"
+#include "popdist/error.hpp"
 
 namespace popdist::calls {
 

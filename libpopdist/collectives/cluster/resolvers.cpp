@@ -11,6 +11,7 @@
 #include "libpopdist/collectives/context/launcher.h"
 #include "libpopdist/collectives/context/link.h"
 #include "popdist/cluster_resolver.hpp"
+#include "popdist/error.hpp"
 #include "popdist/popdist.hpp"
 
 namespace popdist::train {

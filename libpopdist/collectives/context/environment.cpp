@@ -6,6 +6,7 @@
 #include "libpopdist/collectives/context/launcher.h"
 #include "libpopdist/collectives/context/link.h"
 #include "libpopdist/internal/isa.h"
+#include "popdist/error.hpp"
 #include "popdist/popdist.hpp"
 
 namespace popdist {
