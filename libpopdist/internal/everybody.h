@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Asynchronous calls of all instances, for training.
 #pragma once
 
 #include <set>

@@ -21,7 +21,7 @@ constexpr std::uint8_t kOnlyRemove = 2;
 constexpr std::size_t kFields = 3;
 
 Status lost() {
-  return {Code::kDataLoss, "poprun-daemon holds partitions for poprun, and nobody else starts it so"};
+  return {Code::kDataLoss, "poprun starts --hold-partition itself: use poprun --vipu-partition NAME"};
 }
 
 Result<contract::Frame> readFrame(int pipe) {

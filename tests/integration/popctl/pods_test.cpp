@@ -248,10 +248,10 @@ TEST_F(PodsCommands, AJobsPartitionIsMadeHeldAndRemoved) {
   EXPECT_EQ(server_.partition("p")->size(), 8);
 }
 
-TEST_F(PodsCommands, NobodyElseStartsAHolder) {
+TEST_F(PodsCommands, AHolderWithoutAnOrderSaysWhatToUse) {
   const Outcome empty = runAs("poprun-daemon", {"--hold-partition"}, "");
   EXPECT_EQ(empty.exit_code, 125);
-  EXPECT_THAT(empty.err, HasSubstr("nobody else starts it"));
+  EXPECT_THAT(empty.err, HasSubstr("poprun --vipu-partition"));
 }
 
 TEST_F(PodsCommands, AHolderWaitsForAPopdistdThatIsBeingRestartedToRemoveWhatItMade) {
