@@ -156,6 +156,44 @@ describe("a cluster with a host", () => {
     await close();
   });
 
+  test("reads a list again that could not be read when the connection was lost", async () => {
+    const { page, close } = await open({ may_fail: true });
+    const jobs = "**/v1/jobs?*";
+    await page.route(jobs, (route) => route.abort());
+    await goTo(page, daemon.address, "#/jobs");
+    await page.locator(".side .live-state.live").waitFor();
+    await daemon.end("SIGTERM");
+    await page.getByRole("alert").getByText("The connection to popdistd was lost").waitFor();
+    await page.unroute(jobs);
+    await daemon.startAgain();
+    await page.locator(".side .live-state.live").waitFor();
+    await daemon.submit("true", { name: "after-a-lost-list", held: true });
+    await page.getByText("after-a-lost-list").waitFor();
+    await close();
+  });
+
+  test("keeps a job that came while an older list was under way", async () => {
+    const { page, close } = await open();
+    let deliver;
+    const delivered = new Promise((resolve) => (deliver = resolve));
+    await page.route("**/v1/jobs?*", async (route) => {
+      const response = await route.fetch();
+      await delivered;
+      await route.fulfill({ response });
+    });
+    const asked = page.waitForRequest("**/v1/jobs?*");
+    await page.goto(`${daemon.address}/#/jobs`);
+    await asked;
+    await page.locator(".side .live-state.live").waitFor();
+    const heard = page.waitForRequest("**/v1/counts"); // The page counts anew once it has heard of a change.
+    await daemon.submit("true", { name: "came-meanwhile", held: true });
+    await heard;
+    deliver();
+    await page.getByText("comes-and-goes").waitFor();
+    await page.getByText("came-meanwhile").waitFor();
+    await close();
+  });
+
   test("says what to do without a certificate", async () => {
     const { page, close } = await open({ certificate: undefined, may_fail: true });
     await page.goto(daemon.address);

@@ -38,6 +38,7 @@ export class JobList {
   private abort = new AbortController();
   private reading: Promise<void> = Promise.resolve();
   private revision = ""; // as of which the first page was read
+  private changed_meanwhile = new Set<string>(); // since the page that is read was asked for
 
   constructor(
     private readonly filter: JobFilter,
@@ -75,6 +76,7 @@ export class JobList {
   private async read(anew: boolean) {
     const abort = this.abort;
     this.loading.value = true;
+    this.changed_meanwhile = new Set();
     const { states, ends, user, host, text } = this.filter;
     const query = new URLSearchParams({ brief: "1", page_size: String(this.page_size) });
     const parts = { state: states.join(), end: ends.join(), user, host, text, page_token: this.token };
@@ -90,6 +92,7 @@ export class JobList {
       if (anew) this.revision = page.revision;
       this.complete.value = this.token === "";
       this.error.value = "";
+      for (const id of this.changed_meanwhile) this.changed(id, store.jobSignal(id).peek());
     } catch (error) {
       if (abort.signal.aborted) return;
       this.error.value = (error as Error).message;
@@ -97,7 +100,9 @@ export class JobList {
     this.loading.value = false;
   }
 
+  // The answer that is under way may be older than the change.
   private changed = (id: string, job: Job | undefined) => {
+    this.changed_meanwhile.add(id);
     const is_here = this.known.has(id);
     const belongs = job !== undefined && matches(job, this.filter);
     if (is_here === belongs) return;
