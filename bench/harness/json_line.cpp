@@ -20,6 +20,13 @@ JsonLine& JsonLine::add(std::string_view name, double value) {
   return addVerbatim(name, digits.data());
 }
 
+JsonLine& JsonLine::add(const Summary& summary, std::string_view unit) {
+  const std::string suffix = unit.empty() ? "" : '_' + std::string(unit);
+  add("median" + suffix, summary.median).add("min" + suffix, summary.min).add("max" + suffix, summary.max);
+  return add("lower_quartile" + suffix, summary.lower_quartile)
+      .add("upper_quartile" + suffix, summary.upper_quartile);
+}
+
 JsonLine& JsonLine::addVerbatim(std::string_view name, std::string_view value) {
   if (!fields_.empty()) fields_ += ", ";
   fields_ += jsonQuoted(name) + ": ";

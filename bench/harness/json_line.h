@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "bench/harness/statistics.h"
+
 namespace pop::bench {
 
 class JsonLine {
@@ -24,6 +26,8 @@ class JsonLine {
     else
       return addVerbatim(name, std::to_string(value));
   }
+  /// Adds the median, the extremes and the quartiles, as "median_ms" with a unit.
+  JsonLine& add(const Summary& summary, std::string_view unit = {});
   JsonLine& addNull(std::string_view name) { return addVerbatim(name, "null"); }
 
   /// The object, without a line feed.

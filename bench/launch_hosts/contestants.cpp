@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/launch_hosts/contestants.h"
 
-#include <algorithm>
-
 #include "bench/harness/command.h"
+#include "bench/harness/options.h"
 #include "bench/launch_speed/contestants.h"
 
 namespace pop::bench {
@@ -106,7 +105,7 @@ std::vector<HostContestant> allContestants() {
   const HostContestant others[] = {
       {.name = "ssh", .starts_ranks = false, .command = parallelSsh, .needs = "ssh"},
       {.name = kHydra, .is_peer = true, .command = hydra, .needs = "mpiexec.hydra"},
-      {.name = "openmpi", .is_peer = true, .command = openMpi, .needs = "mpirun.openmpi"},
+      {.name = kOpenMpi, .is_peer = true, .command = openMpi, .needs = "mpirun.openmpi"},
       {.name = "pdsh", .is_peer = true, .starts_ranks = false, .command = pdsh, .needs = "pdsh"},
       {.name = "clush", .is_peer = true, .starts_ranks = false, .command = clush, .needs = "clush"},
   };
@@ -122,16 +121,12 @@ std::vector<HostContestant> allContestants() {
 }  // namespace
 
 std::vector<std::string> hostContestantNames() {
-  std::vector<std::string> names;
-  for (const HostContestant& contestant : allContestants()) names.push_back(contestant.name);
-  return names;
+  return namesOf(allContestants());
 }
 
 std::vector<HostContestant> chooseHostContestants(const std::vector<std::string>& only) {
   std::vector<HostContestant> chosen = allContestants();
-  std::erase_if(chosen, [&](const HostContestant& contestant) {
-    return !only.empty() && std::find(only.begin(), only.end(), contestant.name) == only.end();
-  });
+  std::erase_if(chosen, [&](const HostContestant& each) { return !chooses(only, each.name); });
   return chosen;
 }
 

@@ -9,6 +9,9 @@
 #include <string_view>
 
 #include "bench/harness/peak_memory.h"
+#include "bench/harness/session.h"
+#include "bench/launch_speed/contestants.h"
+#include "bench/launch_speed/turns.h"
 
 namespace pop::bench {
 namespace {
@@ -43,17 +46,20 @@ Entry entryOf(const HostContestant& contestant, const HostRig& rig, const HostJo
   return entry;
 }
 
+/// VmHWM at the end of a job, while all its processes still exist.
+struct Peaks {
+  std::int64_t agent_kib = 0;  ///< the largest one of a job, or that waits for one
+  std::int64_t keeper_kib = 0;
+  std::int64_t controller_kib = 0;
+  std::int64_t service_kib = 0;  ///< the largest one since its start; 0: jobs over SSH use none
+};
+
 class HostMeasurement {
  public:
-  HostMeasurement(HostRig& rig, const std::vector<HostContestant>& contestants, const LaunchOptions& options,
-                  const Hooks& hooks)
-      : rig_(rig),
-        contestants_(contestants),
-        options_(options),
-        hooks_(hooks),
-        gate_(options.quiet_timeout) {}
+  HostMeasurement(HostRig& rig, const std::vector<HostContestant>& contestants, const LaunchOptions& options)
+      : rig_(rig), contestants_(contestants), options_(options) {}
 
-  HostFigures take() {
+  Figures take() {
     if (options_.measure("time")) {
       for (const int per_host : options_.per_host) {
         for (const int hosts : options_.host_counts) takeTimesOf({hosts, per_host});
@@ -75,62 +81,84 @@ class HostMeasurement {
     for (const HostContestant& contestant : contestants_) {
       if (contestant.can(job)) entries.push_back(entryOf(contestant, rig_, job, options_));
     }
-    const Turns turns{std::to_string(job.per_host) + " per host", job.hosts,
-                      options_.repeatsOnHosts(job.hosts)};
-    for (TimeFigure& figure : takeTimes(turns, entries, gate_, hooks_))
-      figures_.times.push_back(std::move(figure));
+    takeTimes(turnsOf(std::to_string(job.per_host) + " per host", job.hosts), entries, figures_.times);
   }
 
+  Turns turnsOf(const std::string& job, int hosts) const {
+    return {job, hosts, options_.repeatsOnHosts(hosts), options_.quiet_timeout};
+  }
+
+  void addFigure(const char* measure, const std::string& contestant, const std::string& what,
+                 const char* unit, const std::vector<double>& values, bool is_noisy = false) {
+    figures_.others.push_back({measure, contestant, what, unit, summarize(values), is_noisy});
+  }
+
+  // One process on each host.
   void takeCosts() {
+    std::vector<TimeFigure> taken;
+    std::vector<std::pair<int, double>> measured;
     for (const int hosts : kCostCounts) {
       if (hosts > rig_.hosts().count()) continue;
-      const HostJob job{.hosts = hosts};
-      const HostContestant poprun = chooseHostContestants({"poprun"}).front();
-      const Turns turns{"cost of the controller", hosts, options_.repeatsOnHosts(hosts)};
-      std::vector<TimeFigure> taken = takeTimes(turns, {entryOf(poprun, rig_, job, options_)}, gate_, hooks_);
-      figures_.costs.push_back(std::move(taken.front()));
+      const HostContestant poprun = chooseHostContestants({kPoprun}).front();
+      takeTimes(turnsOf("cost of the controller", hosts), {entryOf(poprun, rig_, {.hosts = hosts}, options_)},
+                taken);
+      const Summary& cpu_ms = taken.back().cpu_ms;
+      if (cpu_ms.count > 0) measured.emplace_back(hosts, cpu_ms.median);
+      figures_.others.push_back(
+          {"CPU time of poprun", kPoprun, std::to_string(hosts) + " hosts", "ms", cpu_ms});
     }
+    const std::optional<ControllerCost> cost = controllerCost(measured);
+    if (!cost) return;
+    addFigure("CPU time of poprun", kPoprun, "fixed", "ms", {cost->fixed_ms});
+    addFigure("CPU time of poprun", kPoprun, "for each host", "ms", {cost->per_host_ms});
+    addFigure("CPU time of poprun", kPoprun, "so for 1000 hosts", "s",
+              {(cost->fixed_ms + 1000 * cost->per_host_ms) / 1e3});
   }
 
   // One job for both figures: its instances print the times of their fences, and then run on while the
   // launchers' memory is read.
   void takeFences(const HostContestant& contestant) {
     const HostJob job{rig_.hosts().count(), kInstancesOfFence};
-    hooks_.progress("fences of " + std::to_string(job.processes()) + " instances, " + contestant.name);
-    const bool quiet = gate_.wait().quiet;
-    HostMemoryFigure memory{contestant.name, job.hosts, job.processes()};
+    const std::string fence = std::to_string(job.processes()) + " instances on " + std::to_string(job.hosts) +
+                              (job.hosts == 1 ? " host" : " hosts");
+    showProgress("fences of " + fence + ", " + contestant.name);
+    const bool quiet = QuietGate(options_.quiet_timeout).wait().quiet;
+    Peaks peaks;
     Command command{
         .argv = contestant.running(rig_, job, {rig_.program("bench_launch_fence"), std::to_string(kFences)}),
         .time_limit = options_.timeLimitOf(job.processes())};
     command.watch = [&](const std::string& output, pid_t pid) {
-      if (countOf(output, "held") < static_cast<std::size_t>(job.processes()) || memory.controller_kib > 0)
+      if (countOf(output, "held") < static_cast<std::size_t>(job.processes()) || peaks.controller_kib > 0)
         return;
-      takePeaks(pid, contestant.by_daemons, memory);
+      takePeaks(pid, contestant.by_daemons, peaks);
       ::kill(pid, SIGTERM);
     };
     const Result<RunResult> result = run(command);
-    if (!result.ok() || memory.controller_kib == 0) {
+    if (!result.ok() || peaks.controller_kib == 0) {
       figures_.failures.push_back(
           contestant.name + ", fence: " + (result.ok() ? result.value().output : result.status().message()));
       return;
     }
-    figures_.memory.push_back(memory);
-    figures_.fences.push_back(
-        {contestant.name, job.hosts, job.processes(), summarize(slowestOf(result.value().output)), !quiet});
+    addFigure("fence", contestant.name, fence, "ms", slowestOf(result.value().output), !quiet);
+    for (const auto& [what, kib] : {std::pair("agent", peaks.agent_kib),
+                                    {"keeper", peaks.keeper_kib},
+                                    {"controller", peaks.controller_kib},
+                                    {"agent service", peaks.service_kib}})
+      if (kib > 0) addFigure("memory over hosts", contestant.name, what, "MB", {megabytes(kib)});
   }
 
   // Services run on all hosts, also while a job comes over SSH.
-  void takePeaks(pid_t controller, bool by_service, HostMemoryFigure& memory) {
+  void takePeaks(pid_t controller, bool by_service, Peaks& peaks) {
     if (const std::optional<ProcessPeak> peak = peakMemoryOf(controller))
-      memory.controller_kib = peak->peak_kib;
-    for (int host = 0; host < memory.hosts; ++host) {
+      peaks.controller_kib = peak->peak_kib;
+    for (int host = 0; host < rig_.hosts().count(); ++host) {
       for (const pid_t pid : rig_.hosts().processesOn(host)) {
         const std::optional<ProcessPeak> peak = peakMemoryOf(pid);
         if (!peak) continue;
-        if (peak->name == "popdist-agent") memory.agent_kib = std::max(memory.agent_kib, peak->peak_kib);
+        if (peak->name == "popdist-agent") peaks.agent_kib = std::max(peaks.agent_kib, peak->peak_kib);
         if (peak->name == kServiceName && by_service)
-          memory.service_kib = std::max(memory.service_kib, peak->peak_kib);
-        if (peak->name == "pop-keeper") memory.keeper_kib = std::max(memory.keeper_kib, peak->peak_kib);
+          peaks.service_kib = std::max(peaks.service_kib, peak->peak_kib);
+        if (peak->name == "pop-keeper") peaks.keeper_kib = std::max(peaks.keeper_kib, peak->peak_kib);
       }
     }
   }
@@ -154,10 +182,12 @@ class HostMeasurement {
     std::vector<double> noticed_s;
     std::vector<double> ended_s;
     for (int cut = 0; cut < kCuts; ++cut) {
-      hooks_.progress("a host is cut off, " + std::to_string(cut + 1) + " of " + std::to_string(kCuts));
+      showProgress("a host is cut off, " + std::to_string(cut + 1) + " of " + std::to_string(kCuts));
       takeCut(job, noticed_s, ended_s);
     }
-    figures_.silence = SilenceFigure{job.hosts, summarize(noticed_s), summarize(ended_s)};
+    if (noticed_s.empty()) return;
+    addFigure("silence", kPoprun, "until the host is named", "s", noticed_s);
+    addFigure("silence", kPoprun, "until the job has ended", "s", ended_s);
   }
 
   void takeCut(const HostJob& job, std::vector<double>& noticed_s, std::vector<double>& ended_s) {
@@ -183,15 +213,13 @@ class HostMeasurement {
     }
     noticed_s.push_back(*noticed);
     ended_s.push_back(secondsSince(*cut));
-    hooks_.record(JsonLine("cut").add("noticed_s", noticed_s.back()).add("ended_s", ended_s.back()));
+    record(JsonLine("cut").add("noticed_s", noticed_s.back()).add("ended_s", ended_s.back()));
   }
 
   HostRig& rig_;
   const std::vector<HostContestant>& contestants_;
   const LaunchOptions& options_;
-  const Hooks& hooks_;
-  QuietGate gate_;
-  HostFigures figures_;
+  Figures figures_;
 };
 
 }  // namespace
@@ -202,9 +230,25 @@ std::string whyUnusable(const HostContestant& contestant, const HostRig& rig, co
   return failureOf(run(entry.command), entry.ranks);
 }
 
-HostFigures measureHosts(HostRig& rig, const std::vector<HostContestant>& contestants,
-                         const LaunchOptions& options, const Hooks& hooks) {
-  return HostMeasurement(rig, contestants, options, hooks).take();
+Figures measureHosts(HostRig& rig, const std::vector<HostContestant>& contestants,
+                     const LaunchOptions& options) {
+  return HostMeasurement(rig, contestants, options).take();
+}
+
+std::optional<ControllerCost> controllerCost(const std::vector<std::pair<int, double>>& measured) {
+  double sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0;
+  for (const auto& [hosts, ms] : measured) {
+    const double x = hosts;
+    sum_x += x;
+    sum_y += ms;
+    sum_xx += x * x;
+    sum_xy += x * ms;
+  }
+  const auto count = static_cast<double>(measured.size());
+  const double spread = count * sum_xx - sum_x * sum_x;
+  if (spread <= 0) return std::nullopt;
+  const double slope = (count * sum_xy - sum_x * sum_y) / spread;
+  return ControllerCost{.fixed_ms = (sum_y - slope * sum_x) / count, .per_host_ms = slope};
 }
 
 }  // namespace pop::bench

@@ -3,9 +3,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "bench/harness/command.h"
+#include "bench/harness/options.h"
 
 namespace pop::bench {
 namespace {
@@ -53,16 +52,14 @@ std::vector<std::string> Contestant::commandLine(int processes, const std::strin
 }
 
 std::vector<std::string> contestantNames() {
-  std::vector<std::string> names;
-  for (const Contestant& contestant : allContestants()) names.push_back(contestant.name);
-  return names;
+  return namesOf(allContestants());
 }
 
 std::vector<Contestant> chooseContestants(const std::vector<std::string>& only,
                                           const std::string& own_directory) {
   std::vector<Contestant> chosen;
   for (Contestant& contestant : allContestants()) {
-    if (!only.empty() && std::find(only.begin(), only.end(), contestant.name) == only.end()) continue;
+    if (!chooses(only, contestant.name)) continue;
     if (contestant.is_peer) {
       contestant.program = findInPath(contestant.program);
     } else {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured figures, as values.
+// Figures of launches, on this host and over hosts, as values; their goals and their tables.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "bench/harness/statistics.h"
+#include "bench/harness/results.h"
+#include "bench/harness/turn.h"
 
 namespace pop::bench {
 
@@ -16,47 +15,35 @@ struct TimeFigure {
   std::string contestant;
   bool is_peer = false;
   std::string job_program;  // "true", "rank", or an MPI's; over hosts "1 per host" and the like
-  int processes = 0;
-  Summary wall_ms;      // over runs that ended well; a figure without any has count 0
-  Summary cpu_ms;       // of the launcher and the children that it has waited for, over the same runs
-  int hung = 0;         // runs that were ended at their time limit
-  int failed = 0;       // runs with another exit code than 0, or without the output of every rank
-  int not_quiet = 0;    // counted runs that began although the machine was busy
-  std::string failure;  // the first one, in words
-
-  bool mostlyNotQuiet() const { return not_quiet * 2 > static_cast<int>(wall_ms.count); }
-};
-
-/// Jobs of two processes, one after another without a pause.
-struct RateFigure {
-  std::string contestant;
-  double jobs_per_s = 0;  // median over blocks of (jobs in the block) / (sum of their wall times)
-  int failed = 0;
-  bool mostly_not_quiet = false;  // most blocks did not begin on a quiet machine
-};
-
-/// Peak memory of a launcher: all processes of a job except the instances.
-struct MemoryFigure {
-  std::string contestant;
-  int processes = 0;
-  std::int64_t largest_kib = 0;
-  std::int64_t sum_kib = 0;  // each at its own peak; pages that processes share count for each of them
-  std::string by_process;    // "poprun 5120 KiB, pop-keeper 2048 KiB"
+  int processes = 0;        // over hosts: the number of hosts
+  Summary wall_ms;          // over runs that ended well; a figure without any has count 0
+  Summary cpu_ms;           // of the launcher and the children that it has waited for, over the same runs
+  Tally runs{};
 };
 
 struct Figures {
   std::vector<TimeFigure> times;
-  std::vector<RateFigure> rates;
-  std::vector<MemoryFigure> memory;
+  std::vector<Figure> others{};         // rates, memory, fences and the like
+  std::vector<std::string> failures{};  // of other figures that are missing, in words
 
   /// Null if it was not measured, or if no run succeeded.
-  const TimeFigure* time(const std::string& contestant, const std::string& job_program, int processes) const {
-    const auto found = std::find_if(times.begin(), times.end(), [&](const TimeFigure& figure) {
-      return figure.contestant == contestant && figure.job_program == job_program &&
-             figure.processes == processes && figure.wall_ms.count > 0;
-    });
-    return found == times.end() ? nullptr : &*found;
-  }
+  const TimeFigure* time(const std::string& contestant, const std::string& job_program, int processes) const;
+  /// The peer with the lowest median beside `ours`, of the same jobs.
+  const TimeFigure* fastestPeer(const TimeFigure& ours) const;
 };
+
+/// The goals for which there are figures, in the order of the tables.
+std::vector<Goal> judge(const Figures& figures);
+
+/// Tables of the times, and the failures.
+std::string inWords(const Figures& figures);
+
+/// Records everything, and shows it to people.
+void report(const Figures& figures);
+
+/// 1 MB = 10^6 bytes.
+inline double megabytes(std::int64_t kib) {
+  return static_cast<double>(kib) * 1024 / 1e6;
+}
 
 }  // namespace pop::bench

@@ -1,80 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/launch_speed/goals.h"
+#include <limits>
+#include <optional>
 
+#include "bench/launch_hosts/contestants.h"
 #include "bench/launch_speed/contestants.h"
+#include "bench/launch_speed/figures.h"
 
 namespace pop::bench {
 namespace {
 
-constexpr double kOfHydra = 0.6;  // for few processes, and for very many
-constexpr int kFew = 8, kVeryMany = 1024;
-constexpr double kOfFloor = 1.3;
-constexpr int kFloorCountsFrom = 8;  // below, a launcher's fixed costs exceed those of its processes
-constexpr double kJobsPerSecond = 300;
-constexpr double kUnderOpenMpiMs = 25;  // with two processes
+const std::string kOwnPrograms = "true and rank", kBetterFloor = "better floor",
+                  kFastestPeer = "fastest peer";
+const std::string kMpich = "mpich", kOnePerHost = "1 per host", kEightPerHost = "8 per host";
+constexpr int kMost = std::numeric_limits<int>::max();
 
-struct MemoryLimit {
-  int processes;
-  double mb;
+enum class Limits : std::uint8_t {
+  kRatio,    // our median / the rival's, at most; over interleaved runs
+  kMs,       // our median, at most
+  kMsUnder,  // the rival's median - ours, at least
 };
-constexpr MemoryLimit kMemoryLimits[] = {{2, 8}, {128, 16}};
 
-// Ratio of medians, poprun's divided by the other's, over interleaved runs.
-Goal atMost(double limit, const TimeFigure& ours, const TimeFigure& other, const std::string& other_name) {
-  return {
-      .text = "poprun / " + other_name + ", " + ours.job_program + ", N = " + std::to_string(ours.processes),
-      .value = ours.wall_ms.median / other.wall_ms.median,
-      .limit = limit,
-      .is_noisy = ours.mostlyNotQuiet() || other.mostlyNotQuiet()};
+struct TimeGoal {
+  const std::string& ours;
+  const std::string& rival;
+  const std::string& job;
+  int from, to;  // processes; over hosts: hosts
+  double limit;
+  Limits limits = Limits::kRatio;
+};
+
+const TimeGoal kTimeGoals[] = {
+    {kPoprun, kHydra, kOwnPrograms, 1, 8, 0.6},
+    {kPoprun, kHydra, kOwnPrograms, 1024, 1024, 0.6},
+    // Below, a launcher's fixed costs exceed those of its processes.
+    {kPoprun, kBetterFloor, kOwnPrograms, 8, kMost, 1.3},
+    {kPoprun, kFastestPeer, kOwnPrograms, 1, kMost, 1},
+    // An MPI library's own launcher starts it, too; Open MPI's has more to do than poprun.
+    {kPoprun, kHydra, kMpich, 1, kMost, 1},
+    {kPoprun, kOpenMpi, kOpenMpi, 2, 2, 25, Limits::kMsUnder},
+    {kPoprun, kOpenMpi, kOpenMpi, 3, kMost, 1},
+    {kPoprun, kSshLimit, kOnePerHost, 32, 32, 1.2},
+    {kPoprun, kFastestPeer, kOnePerHost, 32, 32, 1},
+    {kPoprunByService, kPoprunByService, kOnePerHost, 32, 32, 30, Limits::kMs},
+    {kPoprunByService, kPoprunByService, kEightPerHost, 32, 32, 130, Limits::kMs},
+};
+
+constexpr FigureGoal kFigureGoals[] = {
+    {"rate", nullptr, 300, true},
+    {"memory, N = 2", nullptr, 8},
+    {"memory, N = 128", nullptr, 16},
+    {"fence", nullptr, 5},
+    {"memory over hosts", "agent", 15},
+    {"memory over hosts", "agent service", 15},
+    {"silence", "until the host is named", 5.1},  // 5 s of silence, plus the time to report it
+};
+
+const TimeFigure* rivalOf(const Figures& figures, const TimeFigure& ours, const std::string& rival) {
+  if (rival == kFastestPeer) return figures.fastestPeer(ours);
+  if (rival != kBetterFloor) return figures.time(rival, ours.job_program, ours.processes);
+  const TimeFigure* const one = figures.time(kFloor, ours.job_program, ours.processes);
+  const TimeFigure* const two = figures.time(kFloorOfTwoThreads, ours.job_program, ours.processes);
+  if (one == nullptr || two == nullptr) return nullptr;
+  return one->wall_ms.median < two->wall_ms.median ? one : two;
 }
 
-// An MPI library's own launcher starts it, too; Open MPI's has more to do than poprun.
-void judgeMpi(const Figures& figures, const TimeFigure& ours, std::vector<Goal>& goals) {
-  const std::string& library = ours.job_program;
-  const std::string& launcher = library == "mpich" ? kHydra : kOpenMpi;
-  const TimeFigure* theirs = figures.time(launcher, library, ours.processes);
-  if (theirs == nullptr) return;
-  if (launcher == kOpenMpi && ours.processes == 2) {
-    goals.push_back({.text = "openmpi - poprun, a program of Open MPI, N = 2",
-                     .value = theirs->wall_ms.median - ours.wall_ms.median,
-                     .limit = kUnderOpenMpiMs,
-                     .at_least = true,
-                     .unit = "ms",
-                     .is_noisy = ours.mostlyNotQuiet() || theirs->mostlyNotQuiet()});
-    return;
-  }
-  goals.push_back(atMost(1.0, ours, *theirs, launcher));
+bool concerns(const TimeGoal& goal, const TimeFigure& ours) {
+  const bool is_own = ours.job_program == "true" || ours.job_program == "rank";
+  return ours.contestant == goal.ours && ours.wall_ms.count > 0 && ours.processes >= goal.from &&
+         ours.processes <= goal.to && (goal.job == kOwnPrograms ? is_own : ours.job_program == goal.job);
 }
 
-void judgeTimes(const Figures& figures, const TimeFigure& ours, std::vector<Goal>& goals) {
-  const auto peer = [&](const std::string& name) {
-    return figures.time(name, ours.job_program, ours.processes);
-  };
-  if (ours.processes <= kFew || ours.processes == kVeryMany) {
-    if (const TimeFigure* hydra = peer(kHydra)) goals.push_back(atMost(kOfHydra, ours, *hydra, kHydra));
+std::optional<Goal> judgeTime(const Figures& figures, const TimeFigure& ours, const TimeGoal& wanted) {
+  const TimeFigure* const rival = concerns(wanted, ours) ? rivalOf(figures, ours, wanted.rival) : nullptr;
+  if (rival == nullptr) return std::nullopt;
+  const std::string name =
+      wanted.rival == kFastestPeer ? wanted.rival + " (" + rival->contestant + ')' : wanted.rival;
+  const std::string job = ", " + ours.job_program + ", N = " + std::to_string(ours.processes);
+  const bool noisy = ours.runs.mostlyNotQuiet() || rival->runs.mostlyNotQuiet();
+  const double our_ms = ours.wall_ms.median, rival_ms = rival->wall_ms.median;
+  switch (wanted.limits) {
+    case Limits::kRatio:
+      return Goal{wanted.ours + " / " + name + job, our_ms / rival_ms, wanted.limit, false, "", noisy};
+    case Limits::kMs:
+      return Goal{wanted.ours + job, our_ms, wanted.limit, false, "ms", noisy};
+    case Limits::kMsUnder:
+      return Goal{name + " - " + wanted.ours + job, rival_ms - our_ms, wanted.limit, true, "ms", noisy};
   }
-  if (ours.processes >= kFloorCountsFrom) {
-    const TimeFigure* floor = peer(kFloor);
-    const TimeFigure* floor2 = peer(kFloorOfTwoThreads);
-    if (floor != nullptr && floor2 != nullptr) {
-      const TimeFigure& better = floor->wall_ms.median < floor2->wall_ms.median ? *floor : *floor2;
-      goals.push_back(atMost(kOfFloor, ours, better, "better floor"));
-    }
-  }
-  const TimeFigure* fastest = nullptr;
-  for (const TimeFigure& other : figures.times) {
-    if (!other.is_peer || other.job_program != ours.job_program || other.processes != ours.processes ||
-        other.wall_ms.count == 0)
-      continue;
-    if (fastest == nullptr || other.wall_ms.median < fastest->wall_ms.median) fastest = &other;
-  }
-  if (fastest != nullptr)
-    goals.push_back(atMost(1.0, ours, *fastest, "fastest peer (" + fastest->contestant + ')'));
-}
-
-// 1 MB = 10^6 bytes.
-double megabytes(std::int64_t kib) {
-  return static_cast<double>(kib) * 1024 / 1e6;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -82,29 +94,10 @@ double megabytes(std::int64_t kib) {
 std::vector<Goal> judge(const Figures& figures) {
   std::vector<Goal> goals;
   for (const TimeFigure& ours : figures.times) {
-    if (ours.contestant != kPoprun || ours.wall_ms.count == 0) continue;
-    const bool is_mpi = ours.job_program == "mpich" || ours.job_program == "openmpi";
-    (is_mpi ? judgeMpi : judgeTimes)(figures, ours, goals);
+    for (const TimeGoal& wanted : kTimeGoals)
+      if (const std::optional<Goal> goal = judgeTime(figures, ours, wanted)) goals.push_back(*goal);
   }
-  for (const RateFigure& rate : figures.rates) {
-    if (rate.contestant != kPoprun) continue;
-    goals.push_back({.text = "poprun: jobs of 2 processes, one after another",
-                     .value = rate.jobs_per_s,
-                     .limit = kJobsPerSecond,
-                     .at_least = true,
-                     .unit = "jobs/s",
-                     .is_noisy = rate.mostly_not_quiet});
-  }
-  for (const MemoryFigure& memory : figures.memory) {
-    for (const MemoryLimit& limit : kMemoryLimits) {
-      if (memory.contestant != kPoprun || memory.processes != limit.processes) continue;
-      const std::string of = ", N = " + std::to_string(limit.processes);
-      goals.push_back({"poprun: peak memory, largest process" + of, megabytes(memory.largest_kib), limit.mb,
-                       false, "MB"});
-      goals.push_back({"poprun: peak memory, sum with the keeper" + of, megabytes(memory.sum_kib), limit.mb,
-                       false, "MB"});
-    }
-  }
+  for (Goal& goal : judge(figures.others, kPoprun, kFigureGoals)) goals.push_back(std::move(goal));
   return goals;
 }
 

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <functional>
 
-#include "bench/harness/command.h"
 #include "bench/harness/peak_memory.h"
-#include "bench/harness/quiet_gate.h"
+#include "bench/harness/session.h"
+#include "bench/launch_speed/turns.h"
 
 namespace pop::bench {
 namespace {
@@ -27,12 +27,8 @@ struct Job {
 class Measurement {
  public:
   Measurement(const std::vector<Contestant>& contestants, const JobPrograms& programs,
-              const LaunchOptions& options, const Hooks& hooks)
-      : contestants_(contestants),
-        programs_(programs),
-        options_(options),
-        hooks_(hooks),
-        gate_(options.quiet_timeout) {}
+              const LaunchOptions& options)
+      : contestants_(contestants), programs_(programs), options_(options) {}
 
   Figures take() {
     if (options_.measure("time")) {
@@ -44,7 +40,9 @@ class Measurement {
     if (options_.measure("mpi")) takeMpi();
     if (options_.measure("rate")) takeRates();
     if (options_.measure("memory")) {
-      for (const int processes : kProcessesOfMemory) takeMemory({"true", programs_.true_path, processes});
+      for (const int processes : kProcessesOfMemory)
+        for (const Contestant& contestant : contestants_)
+          takeMemory(contestant, {"true", programs_.true_path, processes});
     }
     return std::move(figures_);
   }
@@ -69,49 +67,43 @@ class Measurement {
     for (const Contestant& contestant : contestants_)
       if (!starts || starts(contestant))
         entries.push_back({contestant.name, contestant.is_peer, commandOf(contestant, job), job.ranks()});
-    const Turns turns{job.program_name, job.processes, options_.repeatsOf(job.processes)};
-    for (TimeFigure& figure : takeTimes(turns, entries, gate_, hooks_))
-      figures_.times.push_back(std::move(figure));
+    takeTimes({job.program_name, job.processes, options_.repeatsOf(job.processes), options_.quiet_timeout},
+              entries, figures_.times);
   }
 
-  // Rate of a block: successful jobs divided by the sum of their wall times. No gate between jobs: a script
-  // that starts one job after another has none either.
+  // No gate between jobs: a script that starts one job after another has none either.
   void takeRates() {
-    const Job job{"true", programs_.true_path, kProcessesOfRate};
-    std::vector<RateFigure> figures;
-    for (const Contestant& contestant : contestants_) figures.push_back({contestant.name});
     std::vector<std::vector<double>> rates(contestants_.size());
     std::vector<int> not_quiet(contestants_.size());
-    for (int block = 0; block < options_.repeats; ++block) {
-      hooks_.progress("jobs per second, round " + std::to_string(block + 1) + " of " +
-                      std::to_string(options_.repeats));
+    for (int block = 1; block <= options_.repeats; ++block) {
+      showProgress("jobs per second, round " + std::to_string(block) + " of " +
+                   std::to_string(options_.repeats));
       for (std::size_t i = 0; i < contestants_.size(); ++i) {
-        const QuietGate::Passed gate = gate_.wait();
-        if (!gate.quiet) ++not_quiet[i];
-        const double rate = rateOfBlock(contestants_[i], job, figures[i]);
+        const bool quiet = QuietGate(options_.quiet_timeout).wait().quiet;
+        if (!quiet) ++not_quiet[i];
+        const double rate = rateOfBlock(contestants_[i]);
         if (rate > 0) rates[i].push_back(rate);
-        hooks_.record(JsonLine("block")
-                          .add("contestant", contestants_[i].name)
-                          .add("jobs_per_s", rate)
-                          .add("quiet", gate.quiet));
+        record(JsonLine("block")
+                   .add("contestant", contestants_[i].name)
+                   .add("jobs_per_s", rate)
+                   .add("quiet", quiet));
       }
     }
-    for (std::size_t i = 0; i < contestants_.size(); ++i) {
-      figures[i].jobs_per_s = summarize(rates[i]).median;
-      figures[i].mostly_not_quiet = not_quiet[i] * 2 > options_.repeats;
-      figures_.rates.push_back(std::move(figures[i]));
-    }
+    for (std::size_t i = 0; i < contestants_.size(); ++i)
+      figures_.others.push_back({"rate", contestants_[i].name, "jobs of 2 processes, one after another",
+                                 "jobs/s", summarize(rates[i]), not_quiet[i] * 2 > options_.repeats});
   }
 
-  // Half a second is enough for a slow launcher.
-  double rateOfBlock(const Contestant& contestant, const Job& job, RateFigure& figure) const {
+  // Successful jobs divided by the sum of their wall times. Half a second is enough for a slow launcher.
+  double rateOfBlock(const Contestant& contestant) {
     constexpr double kEnoughSeconds = 0.5;
     double wall_s = 0;
     int jobs = 0;
     for (int i = 0; i < options_.jobs_per_rate && wall_s < kEnoughSeconds; ++i) {
-      const Result<RunResult> result = run(commandOf(contestant, job));
-      if (!failureOf(result, job.ranks()).empty()) {
-        ++figure.failed;
+      const auto result = run(commandOf(contestant, {"true", programs_.true_path, kProcessesOfRate}));
+      const std::string failure = failureOf(result);
+      if (!failure.empty()) {
+        figures_.failures.push_back(contestant.name + ", rate: " + failure);
         continue;
       }
       wall_s += result.value().wall_s;
@@ -120,34 +112,39 @@ class Measurement {
     return jobs > 0 ? jobs / wall_s : 0;
   }
 
-  void takeMemory(const Job& job) {
-    const std::string job_executable = std::filesystem::canonical(job.program);
-    for (const Contestant& contestant : contestants_) {
-      hooks_.progress("memory of " + contestant.name + ", N = " + std::to_string(job.processes));
-      const Result<std::vector<ProcessPeak>> peaks =
-          tracePeakMemory({.argv = contestant.commandLine(job.processes, job.program),
-                           .time_limit = options_.timeLimitOf(job.processes) * kTimeLimitFactorUnderPtrace});
-      if (!peaks.ok()) {
-        hooks_.progress("memory of " + contestant.name + ": " + peaks.status().message() + '\n');
-        continue;
-      }
-      MemoryFigure figure{contestant.name, job.processes};
-      for (const ProcessPeak& peak : peaks.value()) {
-        if (peak.executable == job_executable) continue;
-        figure.largest_kib = std::max(figure.largest_kib, peak.peak_kib);
-        figure.sum_kib += peak.peak_kib;
-        figure.by_process += (figure.by_process.empty() ? "" : ", ") + peak.name + ' ' +
-                             std::to_string(peak.peak_kib) + " KiB";
-      }
-      figures_.memory.push_back(std::move(figure));
+  // Of all processes but the job's own.
+  void takeMemory(const Contestant& contestant, const Job& job) {
+    const std::string measure = "memory, N = " + std::to_string(job.processes);
+    showProgress(measure + ", " + contestant.name);
+    Command command = commandOf(contestant, job);
+    command.time_limit *= kTimeLimitFactorUnderPtrace;
+    const Result<std::vector<ProcessPeak>> peaks = tracePeakMemory(command);
+    if (!peaks.ok()) {
+      figures_.failures.push_back(contestant.name + ", " + measure + ": " + peaks.status().message());
+      return;
     }
+    std::int64_t largest_kib = 0, sum_kib = 0;
+    std::string by_process;
+    for (const ProcessPeak& peak : peaks.value()) {
+      if (peak.executable == std::filesystem::canonical(job.program)) continue;
+      largest_kib = std::max(largest_kib, peak.peak_kib);
+      sum_kib += peak.peak_kib;
+      by_process +=
+          (by_process.empty() ? "" : ", ") + peak.name + ' ' + std::to_string(peak.peak_kib) + " KiB";
+    }
+    record(JsonLine("memory")
+               .add("contestant", contestant.name)
+               .add("n", job.processes)
+               .add("largest_kib", largest_kib)
+               .add("sum_kib", sum_kib)
+               .add("by_process", by_process));
+    for (const auto& [what, kib] : {std::pair("largest process", largest_kib), {"all processes", sum_kib}})
+      figures_.others.push_back({measure, contestant.name, what, "MB", summarize({megabytes(kib)})});
   }
 
   const std::vector<Contestant>& contestants_;
   const JobPrograms& programs_;
   const LaunchOptions& options_;
-  const Hooks& hooks_;
-  QuietGate gate_;
   Figures figures_;
 };
 
@@ -155,13 +152,12 @@ class Measurement {
 
 std::string whyUnusable(const Contestant& contestant, const JobPrograms& programs) {
   if (contestant.program.empty()) return "not installed";
-  const Job job{"rank", programs.rank_path, 1};
-  return failureOf(run({.argv = contestant.commandLine(job.processes, job.program)}), job.ranks());
+  return failureOf(run({.argv = contestant.commandLine(1, programs.rank_path)}), 1);
 }
 
 Figures measureAll(const std::vector<Contestant>& contestants, const JobPrograms& programs,
-                   const LaunchOptions& options, const Hooks& hooks) {
-  return Measurement(contestants, programs, options, hooks).take();
+                   const LaunchOptions& options) {
+  return Measurement(contestants, programs, options).take();
 }
 
 }  // namespace pop::bench

@@ -8,7 +8,6 @@
 #include "bench/launch_speed/contestants.h"
 #include "bench/launch_speed/figures.h"
 #include "bench/launch_speed/options.h"
-#include "bench/launch_speed/turns.h"
 
 namespace pop::bench {
 
@@ -29,6 +28,6 @@ struct JobPrograms {
 std::string whyUnusable(const Contestant& contestant, const JobPrograms& programs);
 
 Figures measureAll(const std::vector<Contestant>& contestants, const JobPrograms& programs,
-                   const LaunchOptions& options, const Hooks& hooks);
+                   const LaunchOptions& options);
 
 }  // namespace pop::bench

@@ -7,42 +7,27 @@
 #include <string>
 #include <vector>
 
-#include "common/base/status.h"
+#include "bench/harness/options.h"
 
 namespace pop::bench {
 
-struct LaunchOptions {
+struct LaunchOptions : RunOptions {
   std::vector<int> process_counts{1, 2, 8, 32, 64, 128, 1024};
   int repeats = 11;
-  int repeats_of_large_jobs = 3;      // from kLargeJob processes on
-  int repeats_on_many_hosts = 7;      // from kManyHosts on
   std::vector<int> host_counts;       // not empty: measure jobs over hosts
   std::vector<int> per_host{1};       // processes on each host
-  std::vector<std::string> only;      // contestants; empty: all
   std::vector<std::string> measures;  // empty: all
-  std::chrono::milliseconds quiet_timeout{1000};
-  std::chrono::milliseconds time_limit{10'000};  // of one run, plus kTimePerProcess for each process
   int jobs_per_rate = 50;
-  bool help = false;
 
-  static constexpr int kLargeJob = 512;
-  static constexpr int kManyHosts = 32;
-  static constexpr std::chrono::milliseconds kTimePerProcess{50};
-
-  bool measure(const std::string& what) const;
-  int repeatsOf(int process_count) const {
-    return process_count >= kLargeJob ? repeats_of_large_jobs : repeats;
-  }
-  int repeatsOnHosts(int hosts) const {
-    return hosts >= kManyHosts ? std::min(repeats, repeats_on_many_hosts) : repeats;
-  }
+  bool measure(const std::string& what) const { return chooses(measures, what); }
+  int repeatsOf(int process_count) const { return process_count >= 512 ? std::min(repeats, 3) : repeats; }
+  int repeatsOnHosts(int hosts) const { return hosts >= 32 ? std::min(repeats, 7) : repeats; }
   std::chrono::milliseconds timeLimitOf(int process_count) const {
-    return time_limit + process_count * kTimePerProcess;
+    return time_limit + process_count * std::chrono::milliseconds(50);
   }
 };
 
 /// kInvalidArgument says what is wrong with the command line.
 Result<LaunchOptions> parseLaunchOptions(int argc, const char* const* argv);
-std::string launchHelp();
 
 }  // namespace pop::bench

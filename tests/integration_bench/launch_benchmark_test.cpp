@@ -36,9 +36,10 @@ TEST(LaunchBenchmark, QuickRunMeasuresEverythingWithoutPeers) {
                                   R"(", "program": "rank", "n": 2, "runs": 1,)"));
     EXPECT_THAT(output, HasSubstr(R"({"type": "memory", "contestant": ")" + contestant + R"(", "n": 128,)"));
   }
-  EXPECT_THAT(output,
-              HasSubstr(R"({"type": "goal", "goal": "poprun: jobs of 2 processes, one after another")"));
-  EXPECT_THAT(output, HasSubstr("Whole job of `true`, median in ms"));
+  EXPECT_THAT(
+      output,
+      HasSubstr(R"({"type": "goal", "goal": "poprun: rate, jobs of 2 processes, one after another")"));
+  EXPECT_THAT(output, HasSubstr("Whole job, true, median"));
   EXPECT_THAT(output, Not(HasSubstr("hydra")));
 }
 
@@ -86,8 +87,8 @@ TEST(LaunchBenchmark, QuickRunOverHostsMeasuresPoprunBesideSsh) {
     EXPECT_THAT(run.value().output, HasSubstr(R"({"type": "time", "contestant": ")" + contestant +
                                               R"(", "program": "1 per host", "n": 2, "runs": 1,)"));
   }
-  EXPECT_THAT(run.value().output, HasSubstr("A fence of 8 instances on 2 hosts, poprun: "));
-  EXPECT_THAT(run.value().output, HasSubstr("MB; poprun "));
+  EXPECT_THAT(run.value().output, HasSubstr("poprun: fence, 8 instances on 2 hosts"));
+  EXPECT_THAT(run.value().output, HasSubstr("| memory over hosts: controller"));
 }
 
 TEST(LaunchBenchmark, QuickRunOverHostsMeasuresTheServiceBesideItsFloor) {
@@ -102,9 +103,9 @@ TEST(LaunchBenchmark, QuickRunOverHostsMeasuresTheServiceBesideItsFloor) {
     EXPECT_THAT(run.value().output, HasSubstr(R"({"type": "time", "contestant": ")" + contestant +
                                               R"(", "program": "2 per host", "n": 2, "runs": 1,)"));
   }
-  EXPECT_THAT(run.value().output, HasSubstr("A fence of 8 instances on 2 hosts, poprun-service: "));
-  EXPECT_THAT(run.value().output, HasSubstr("MB; the agent service "));
-  EXPECT_THAT(run.value().output, HasSubstr("poprun-service, peak memory of the agent service"));
+  EXPECT_THAT(run.value().output, HasSubstr("poprun-service: fence, 8 instances on 2 hosts"));
+  EXPECT_THAT(run.value().output, HasSubstr("| memory over hosts: agent service"));
+  EXPECT_THAT(run.value().output, HasSubstr("poprun-service: memory over hosts, agent service"));
 }
 
 TEST(LaunchBenchmark, AMistakenOptionIsNamedAndNothingRuns) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/launch_speed/goals.h"
+#include "bench/launch_speed/figures.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,28 +58,42 @@ TEST(Goals, APeerOfWhichNoRunEndedIsNoYardstick) {
 TEST(Goals, FiguresOfABusyMachineAreMarked) {
   TimeFigure hydra = timeOf("hydra", 1, 4, true);
   EXPECT_FALSE(judge({.times = {timeOf("poprun", 1, 2), hydra}}).front().is_noisy);
-  hydra.not_quiet = 1;
+  hydra.runs.not_quiet = 1;
   EXPECT_TRUE(judge({.times = {timeOf("poprun", 1, 2), hydra}}).front().is_noisy);
 }
 
+std::vector<Goal> judgeFigure(Figure figure) {
+  return judge(Figures{.times = {}, .others = {std::move(figure)}});
+}
+
 TEST(Goals, RateIsReachedFromBelow) {
-  EXPECT_FALSE(judge({.rates = {{"poprun", 299}}}).front().reached());
-  EXPECT_TRUE(judge({.rates = {{"poprun", 300}}}).front().reached());
-  EXPECT_TRUE(judge({.rates = {{"hydra", 10}}}).empty());
+  EXPECT_FALSE(judgeFigure({"rate", "poprun", "jobs", "jobs/s", summarize({299})}).front().reached());
+  EXPECT_TRUE(judgeFigure({"rate", "poprun", "jobs", "jobs/s", summarize({300})}).front().reached());
+  EXPECT_TRUE(judgeFigure({"rate", "hydra", "jobs", "jobs/s", summarize({10})}).empty());
 }
 
 TEST(Goals, ARateOfABusyMachineIsMarked) {
-  EXPECT_FALSE(judge({.rates = {{.contestant = "poprun", .jobs_per_s = 300}}}).front().is_noisy);
-  EXPECT_TRUE(judge({.rates = {{.contestant = "poprun", .jobs_per_s = 300, .mostly_not_quiet = true}}})
-                  .front()
-                  .is_noisy);
+  EXPECT_FALSE(judgeFigure({"rate", "poprun", "jobs", "jobs/s", summarize({300})}).front().is_noisy);
+  EXPECT_TRUE(judgeFigure({"rate", "poprun", "jobs", "jobs/s", summarize({300}), true}).front().is_noisy);
 }
 
 TEST(Goals, MemoryIsInMillionsOfBytes) {
-  const auto goals = judge({.memory = {{"poprun", 2, 7812, 7813}}});  // 7812.5 KiB are 8 MB
-  ASSERT_EQ(goals.size(), 2U);
+  const auto of = [](std::int64_t kib) {
+    return Figure{"memory, N = 2", "poprun", "largest process", "MB", summarize({megabytes(kib)})};
+  };
+  EXPECT_TRUE(judgeFigure(of(7812)).front().reached());
+  EXPECT_FALSE(judgeFigure(of(7813)).front().reached()) << "7812.5 KiB are 8 MB";
+}
+
+TEST(Goals, AProgramOfOpenMpiShallStartSoonerThanByItsOwnLauncher) {
+  TimeFigure ours = timeOf("poprun", 2, 70), theirs = timeOf("openmpi", 2, 100, true);
+  ours.job_program = theirs.job_program = "openmpi";
+  const auto goals = judge({.times = {ours, theirs}});
+  ASSERT_EQ(goals.size(), 1U);
+  EXPECT_EQ(goals[0].text, "openmpi - poprun, openmpi, N = 2");
+  EXPECT_DOUBLE_EQ(goals[0].value, 30);
   EXPECT_TRUE(goals[0].reached());
-  EXPECT_FALSE(goals[1].reached());
+  EXPECT_EQ(goals[0].unit, "ms");
 }
 
 }  // namespace
