@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program built with AddressSanitizer runs with, wherever it was started: the environment of a test
+// Options of programs built with AddressSanitizer, wherever they were started: the environment of a test
 // reaches no program on another host. ASAN_OPTIONS still overrides it.
 
 /// The runtime of GCC 13 and before takes blocks of dynamic thread-local storage that begin 16 bytes after a

@@ -29,7 +29,7 @@ complete -c poprun -n __poprun_before_program -x -a '(__fish_complete_command)'
 complete -c poprun -n __poprun_before_program -a doctor -d 'Examine the hosts of a job'
 complete -c poprun -n __poprun_before_program -l help -s h -d 'print this text and exit' -f
 complete -c poprun -n __poprun_before_program -l version -s V -d 'print the version and exit' -f
-complete -c poprun -n __poprun_before_program -l version-format -d 'what --version prints; full-text and full-json add the versions of poprun\'s components' -r -f -a 'text full-text full-json'
+complete -c poprun -n __poprun_before_program -l version-format -d 'form of --version; full-text and full-json add the versions of poprun\'s components' -r -f -a 'text full-text full-json'
 complete -c poprun -n __poprun_before_program -l verbose -s v -d 'print what the job does' -f
 complete -c poprun -n __poprun_before_program -l vv -o vv -d 'print every event with its time, and the topology' -f
 complete -c poprun -n __poprun_before_program -l num-instances -o np -s n -l np -d 'processes of the program, divided evenly over the hosts' -r -f
@@ -67,7 +67,7 @@ complete -c poprun -n __poprun_before_program -l env-for -d 'frameworks whose va
 complete -c poprun -n __poprun_before_program -l tf-config-tasks -d 'tasks in TF_CONFIG: workers, or chief (instance 0), evaluator (the last instance) or both, separated by a comma' -r -f -a "(__fish_append , workers chief evaluator)"
 complete -c poprun -n __poprun_before_program -l collectives -d 'algorithms of the program\'s collectives, separated by commas: within a host eager, staged, direct, pull or messages; between all instances tcp; for an all-reduce by messages ring, segmented-ring, recursive-doubling or halving-doubling (popdist-algorithms measures them)' -r -f -a "(__fish_append , eager staged direct pull messages tcp ring segmented-ring recursive-doubling halving-doubling)"
 complete -c poprun -n __poprun_before_program -l executable-cache-path -d 'directory for compiled executables, shared by all instances of a host' -r -f -a '(__fish_complete_directories)'
-complete -c poprun -n __poprun_before_program -l stdin -d 'which instances read poprun\'s standard input: one, all or none' -r -f -a 'none all'
+complete -c poprun -n __poprun_before_program -l stdin -d 'the instances that read poprun\'s standard input: one, all or none' -r -f -a 'none all'
 complete -c poprun -n __poprun_before_program -l tag-output -d 'begin each line with [instance] (instance or yes), host:instance: (host), the tag of mpirun (mpi) or nothing (no); auto: as instance if several instances write' -f -a 'auto no instance yes host mpi'
 complete -c poprun -n __poprun_before_program -l timestamp-output -d 'begin each line with the time' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l fold-output -d 'print a line once if several instances write it' -f -a 'yes no'
@@ -101,7 +101,7 @@ complete -c poprun -n __poprun_before_program -l no-wait -d 'with --controller: 
 complete -c poprun -n __poprun_before_program -l dry-run -d 'print the placement and environment of each instance, as text or json, and exit' -f -a 'text json no'
 complete -c poprun -n __poprun_before_program -l debug -d 'print all that may help to find a problem: --vv, --report-bindings and the options as understood' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l scaling-report -d 'print what the trainings in the log that POPDIST_SCALING_LOG named say about scaling, and exit' -r -F
-complete -c poprun -n __poprun_before_program -l scaling-format -d 'what --scaling-report prints; svg is a picture of throughput against replicas' -r -f -a 'markdown json svg'
+complete -c poprun -n __poprun_before_program -l scaling-format -d 'form of --scaling-report; svg is a picture of throughput against replicas' -r -f -a 'markdown json svg'
 complete -c poprun -n __poprun_before_program -l import-config -d 'read options from a file; options on the command line override them' -r -F
 complete -c poprun -n __poprun_before_program -l export-config -d 'write the options to a file before the job starts; without a program, do only that' -r -F
 complete -c poprun -n __poprun_before_program -l overwrite-config -d 'allow --export-config to replace a file' -f -a 'yes no'
@@ -115,6 +115,6 @@ complete -c poprun -n __poprun_before_program -l vipu-cluster -d 'deprecated nam
 complete -c poprun -n __poprun_before_program -l update-partition -d 'change the partition if it does not fit the job' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l reset-partition -d 'reset the partition before the job' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l remove-partition -d 'remove the partition after the job, if poprun has created it' -f -a 'yes no'
-complete -c poprun -n __poprun_before_program -l sync-type -d 'how the IPUs of the partition synchronise' -r -f -a 'ST_GS2_DEFAULT ST_GS2_INDEPENDENT_RAILS ST_POD_NATIVE_DEFAULT ST_POD_NATIVE_REPLICATED_PIPELINE'
+complete -c poprun -n __poprun_before_program -l sync-type -d 'synchronisation of the partition\'s IPUs' -r -f -a 'ST_GS2_DEFAULT ST_GS2_INDEPENDENT_RAILS ST_POD_NATIVE_DEFAULT ST_POD_NATIVE_REPLICATED_PIPELINE'
 complete -c poprun -n __poprun_before_program -l mpi-global-args -d 'options of mpirun, split as a shell would: -x, --tag-output, --timestamp-output, --output-filename, --allow-run-as-root, --bind-to, --map-by, --report-bindings and --wdir are supported' -r -f
 complete -c poprun -n __poprun_before_program -l mpi-local-args -d 'the same, for the arguments that PopRun gives to each instance' -r -f

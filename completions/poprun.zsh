@@ -7,7 +7,7 @@ _arguments -S -A '-*' \
   '-h[print this text and exit]' \
   '--version[print the version and exit]' \
   '-V[print the version and exit]' \
-  '--version-format=[what --version prints; full-text and full-json add the versions of poprun'\''s components]:FORMAT:(text full-text full-json)' \
+  '--version-format=[form of --version; full-text and full-json add the versions of poprun'\''s components]:FORMAT:(text full-text full-json)' \
   '--verbose[print what the job does]' \
   '-v[print what the job does]' \
   '--vv[print every event with its time, and the topology]' \
@@ -56,7 +56,7 @@ _arguments -S -A '-*' \
   '--tf-config-tasks=[tasks in TF_CONFIG: workers, or chief (instance 0), evaluator (the last instance) or both, separated by a comma]:TASKS:_values -s , TASKS workers chief evaluator' \
   '--collectives=[algorithms of the program'\''s collectives, separated by commas: within a host eager, staged, direct, pull or messages; between all instances tcp; for an all-reduce by messages ring, segmented-ring, recursive-doubling or halving-doubling (popdist-algorithms measures them)]:WAYS:_values -s , WAYS eager staged direct pull messages tcp ring segmented-ring recursive-doubling halving-doubling' \
   '--executable-cache-path=[directory for compiled executables, shared by all instances of a host]:DIR:_files -/' \
-  '--stdin=[which instances read poprun'\''s standard input: one, all or none]:WHO:(none all)' \
+  '--stdin=[the instances that read poprun'\''s standard input: one, all or none]:WHO:(none all)' \
   '--tag-output=-[begin each line with \[instance\] (instance or yes), host:instance: (host), the tag of mpirun (mpi) or nothing (no); auto: as instance if several instances write]::HOW:(auto no instance yes host mpi)' \
   '--timestamp-output=-[begin each line with the time]::BOOL:(yes no)' \
   '--fold-output=-[print a line once if several instances write it]::BOOL:(yes no)' \
@@ -91,7 +91,7 @@ _arguments -S -A '-*' \
   '--dry-run=-[print the placement and environment of each instance, as text or json, and exit]::FORMAT:(text json no)' \
   '--debug=-[print all that may help to find a problem: --vv, --report-bindings and the options as understood]::BOOL:(yes no)' \
   '--scaling-report=[print what the trainings in the log that POPDIST_SCALING_LOG named say about scaling, and exit]:LOG:_files' \
-  '--scaling-format=[what --scaling-report prints; svg is a picture of throughput against replicas]:FORMAT:(markdown json svg)' \
+  '--scaling-format=[form of --scaling-report; svg is a picture of throughput against replicas]:FORMAT:(markdown json svg)' \
   '--import-config=[read options from a file; options on the command line override them]:FILE:_files' \
   '--export-config=[write the options to a file before the job starts; without a program, do only that]:FILE:_files' \
   '--overwrite-config=-[allow --export-config to replace a file]::BOOL:(yes no)' \
@@ -105,7 +105,7 @@ _arguments -S -A '-*' \
   '--update-partition=-[change the partition if it does not fit the job]::BOOL:(yes no)' \
   '--reset-partition=-[reset the partition before the job]::BOOL:(yes no)' \
   '--remove-partition=-[remove the partition after the job, if poprun has created it]::BOOL:(yes no)' \
-  '--sync-type=[how the IPUs of the partition synchronise]:TYPE:(ST_GS2_DEFAULT ST_GS2_INDEPENDENT_RAILS ST_POD_NATIVE_DEFAULT ST_POD_NATIVE_REPLICATED_PIPELINE)' \
+  '--sync-type=[synchronisation of the partition'\''s IPUs]:TYPE:(ST_GS2_DEFAULT ST_GS2_INDEPENDENT_RAILS ST_POD_NATIVE_DEFAULT ST_POD_NATIVE_REPLICATED_PIPELINE)' \
   '*--mpi-global-args=[options of mpirun, split as a shell would: -x, --tag-output, --timestamp-output, --output-filename, --allow-run-as-root, --bind-to, --map-by, --report-bindings and --wdir are supported]:ARGS: ' \
   '*--mpi-local-args=[the same, for the arguments that PopRun gives to each instance]:ARGS: ' \
   '(-)1: :{_alternative "programs:program:_command_names -e" "commands:command:(doctor)"}' \

@@ -39,8 +39,8 @@ enum Takes : unsigned {
   kOutput = 1U << 7,    // poprun's options about output
   kPods = 1U << 8,      // those of its action: pod_options.h
   kAccess = 1U << 9,    // likewise: access_options.h
-  kQuotaOf = 1U << 10,  // whose quota: quota_options.h
-  kQuota = 1U << 11,    // how much
+  kQuotaOf = 1U << 10,  // the user or group of a quota: quota_options.h
+  kQuota = 1U << 11,    // its amounts
   kMany = 1U << 12,     // several jobs
 };
 
@@ -134,10 +134,10 @@ void addCommon(CLI::App& app, CommonOptions& common) {
   app.add_flag("--json", common.json, "print the server's answer as JSON");
   app.add_flag("--quiet", common.quiet, "print no line about success");
   app.add_option("--timeout", common.timeout_s,
-                 "how long to wait for an answer, 30 s if not given; for `wait job` the job's end")
+                 "time limit for an answer, 30 s if not given; of `wait job` for the job's end")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
-  app.add_option("--reconnect", common.reconnect_s, "how long a lost connection is tried again")
+  app.add_option("--reconnect", common.reconnect_s, "time for which a lost connection is tried again")
       ->type_name("SECONDS")
       ->check(wholeNumber(0))
       ->capture_default_str();

@@ -16,7 +16,7 @@ namespace pop::popctl {
 struct ServerSettings {
   std::string address = "localhost:8090";  ///< HOST:PORT, or unix:PATH
   std::string tls;                         ///< directory; empty: without TLS
-  std::string tls_option = "--tls";        ///< what has named it, for errors
+  std::string tls_option = "--tls";        ///< the option or file that has named it, for errors
   std::string token_file;                  ///< empty: none
   std::string token_option = "--token-file";
   std::string api_user_id;  ///< V-IPU's, with the next; empty: none

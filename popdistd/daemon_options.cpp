@@ -70,12 +70,12 @@ void addEtcdOptions(CLI::App& app, Words& words, EtcdOptions& options) {
                  "directory with ca.pem and this host's certificate and key, for etcd")
       ->type_name("DIR")
       ->needs(etcd);
-  app.add_option("--etcd-prefix", options.prefix, "of this cluster's keys in etcd")
+  app.add_option("--etcd-prefix", options.prefix, "prefix of this cluster's keys in etcd")
       ->type_name("PREFIX")
       ->capture_default_str()
       ->needs(etcd);
   app.add_option("--peer-address", options.peer_host,
-                 "by which the other popdistds reach this one; default: that of --advertise")
+                 "address at which the other popdistds reach this one; default: that of --advertise")
       ->type_name("HOST")
       ->needs(etcd);
 }
@@ -95,7 +95,7 @@ void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
                  "directory with ca.pem and this host's certificate and key, made by popdist-agent init-tls")
       ->type_name("DIR");
   app.add_option("--state", options.state_directory,
-                 "directory of what must not be forgotten; default: $STATE_DIRECTORY, else "
+                 "directory of popdistd's state; default: $STATE_DIRECTORY, else "
                  "as root /var/lib/popdistd, else popdistd in $XDG_STATE_HOME or ~/.local/state")
       ->type_name("DIR");
   app.add_option("--socket", words.socket,
@@ -106,8 +106,9 @@ void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
                  "a user who may do everything, as popdistd's own may; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  app.add_option("--usual-role", words.usual_role,
-                 "of users who are stored nowhere: none shuts them out, until popctl create user --role")
+  app.add_option(
+         "--usual-role", words.usual_role,
+         "role of users that none is stored for: none shuts them out, until popctl create user --role")
       ->type_name("ROLE")
       ->check(CLI::IsMember({"none", "viewer", "submit"}))
       ->capture_default_str();
@@ -118,7 +119,7 @@ void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--most-slots", options.most_slots,
-                 "of one host: of those that say they have more, only N count; 0: all count")
+                 "most slots of one host; of a host with more, N count; 0: no limit")
       ->type_name("N")
       ->check(CLI::Range(0, kMostSlots))
       ->capture_default_str();
@@ -137,8 +138,8 @@ void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
   app.add_flag(
       "--insecure", options.insecure,
       "allows root to serve without TLS: every user of this host can then run jobs as root; and etcd "
-      "elsewhere without TLS: who reaches it can, too");
-  app.add_option("--log-level", words.log_level, "what is said on stderr")
+      "elsewhere without TLS: anybody who reaches it can, too");
+  app.add_option("--log-level", words.log_level, "amount of messages on stderr")
       ->check(CLI::IsMember({"warning", "info", "debug"}))
       ->type_name("")
       ->capture_default_str();

@@ -25,7 +25,7 @@ Status checkWithoutTls(const DaemonOptions& options) {
     const bool is_here = os::isLoopback(place.address);
     if (is_here && options.tls_directory.empty() && ::geteuid() != 0) continue;
     return failedPrecondition("--etcd: without TLS " +
-                              (is_here ? "every user of this machine" : "whoever reaches " + address) +
+                              (is_here ? "every user of this machine" : "anybody who reaches " + address) +
                               " could run jobs as any user: give the directory of this machine's certificate "
                               "(popdist-agent init-tls --etcd) with --etcd-tls, or allow it with --insecure");
   }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kFirstDelay{200};
 constexpr std::chrono::milliseconds kLongestDelay{5000};
-// Where another may have taken over meanwhile.
+// Another may have taken over meanwhile.
 constexpr std::chrono::milliseconds kLongestDelayOfSeveral{1000};
 constexpr std::chrono::milliseconds kStopTimeout{1000};
 

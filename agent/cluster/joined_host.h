@@ -68,7 +68,7 @@ class JoinedHost {
   std::string cluster_;      ///< the last one
   std::uint64_t epoch_ = 0;  ///< the largest of its popdistds
   bool is_welcome_ = false;
-  std::vector<v1::HostReport> since_joins_;  ///< what HostJoins does not tell yet
+  std::vector<v1::HostReport> since_joins_;  ///< changes that HostJoins does not tell yet
   std::chrono::milliseconds heartbeat_{0};
   std::optional<TimerId> heartbeat_timer_;
   std::optional<TimerId> welcome_timer_;

@@ -33,7 +33,7 @@ struct RunnerPrograms {
 class Runners {
  public:
   struct Events {
-    std::function<void(const v1::HostReport& state)> report;  ///< what becomes of a runner
+    std::function<void(const v1::HostReport& state)> report;  ///< takes each change of a runner
     std::function<void(const v1::RunnerKey& key, std::string_view report)> said;
   };
 

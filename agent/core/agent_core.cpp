@@ -185,7 +185,7 @@ void AgentCore::onReaped(int instance, const contract::ExitStatus& status, const
 }
 
 void AgentCore::end(int instance, const InstanceEnd& end) {
-  if (slice_.reports_wanted) look();  // what it has reported last
+  if (slice_.reports_wanted) look();  // for its last report
   if (!advance(instance, LocalEvent::kReaped)) return;
   events_->onEnded(instance, end);
   processes_.drain(instance);

@@ -77,7 +77,7 @@ class AgentCore {
   std::optional<KillLadder> ladder_;
   std::optional<TimerId> killed_;  ///< runs from SIGKILL on
   std::optional<TimerId> look_;    ///< at what instances report
-  bool abandoned_ = false;         ///< what still ran then: we have ended the keeper ourselves
+  bool abandoned_ = false;         ///< we have ended the keeper ourselves, with all that ran
   Status obstacle_;                ///< why nothing can be started on this host, when it is an error
   std::map<int, LocalState> instances_;
   std::size_t next_ = 0;  ///< of slice_.instances, to be started

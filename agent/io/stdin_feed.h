@@ -82,7 +82,7 @@ class StdinFeed {
   int expected_ = 0;  ///< receivers that have not been opened yet
   Receivers receivers_;
   std::string buffer_;
-  std::size_t not_taken_from_ = 0;  ///< where a receiver begins in buffer_
+  std::size_t not_taken_from_ = 0;  ///< position in buffer_ at which a receiver begins
   bool watching_ = false;
   bool at_end_ = false;
   std::int64_t bytes_read_ = 0;

@@ -10,7 +10,7 @@
 namespace pop::agent {
 
 struct AddressHints {
-  std::string subnet;  ///< where the address must be: a CIDR ("10.1.0.0/16", "fd00::/64"), or interfaces of
+  std::string subnet;  ///< the address must be in it: a CIDR ("10.1.0.0/16", "fd00::/64"), or interfaces of
                        ///< this host, separated by commas ("eth0,eth1"); empty: anywhere
   std::string reached_at;     ///< the address at which the controller reached this host; empty: not known
   std::string controller_at;  ///< the controller's own on that connection; empty: not known

@@ -36,7 +36,7 @@ class HostRendezvous final : public Rendezvous {
   /// The run is over, and its leftovers are about to be ended.
   void reset() { pmix_.reset(); }
 
-  /// Where the keeper's reports on process kPmixProgram go, and who says why an instance ends.
+  /// Takes the keeper's reports on process kPmixProgram, and says why an instance ends.
   PmixProgram& pmix() { return pmix_; }
 
  private:

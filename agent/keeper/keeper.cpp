@@ -57,7 +57,7 @@ Result<Keeper> forkKeeper(int life_line) {
   }
   if (pid == 0) {
     ends.first.reset();
-    ::setpgid(0, 0);  // what is sent to the launcher's process group spares the keeper
+    ::setpgid(0, 0);  // signals to the launcher's process group spare the keeper
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     ::prctl(PR_SET_PDEATHSIG, SIGCONT);  // stopped, it would not notice the launcher's end
     ::prctl(PR_SET_NAME, "pop-keeper");  // `killall poprun` spares it as well

@@ -51,7 +51,7 @@ class KeeperLink {
   const Events events_;
   contract::FrameReader reader_;
   std::vector<contract::Variable>
-      environment_;  ///< what the keeper has; instances of one program differ little
+      environment_;  ///< the keeper has it; instances of one program differ little
   std::vector<std::string> removed_at_end_;
   std::string ahead_;  ///< sent together with the next message: on its own it would wake the keeper
   bool lost_ = false;

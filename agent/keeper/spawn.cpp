@@ -121,7 +121,7 @@ int executeChild(const ChildSetup& setup, volatile Step& step) {
   const bool has_passed = passed >= 0 && ::dup2(passed, contract::kPassedDescriptor) >= 0;
   const rlimit& limit = setup.order.descriptor_limit;  // which may be below the number just taken
   if (limit.rlim_max > 0) ::setrlimit(RLIMIT_NOFILE, &limit);
-  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);  // what our own parent left open
+  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);  // descriptors that our own parent left open
   if (has_passed) ::fcntl(contract::kPassedDescriptor, F_SETFD, 0);
   sigset_t none;
   sigemptyset(&none);

@@ -64,7 +64,7 @@ int runHealth(const std::vector<std::string>& arguments) {
   app.add_option("--tls", options.tls_directory,
                  "directory with ca.pem and a user's certificate and key, made by init-tls")
       ->type_name("DIR");
-  app.add_option("--connect-timeout", options.timeout_s, "how long to wait for the answer")
+  app.add_option("--connect-timeout", options.timeout_s, "time limit for the answer")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -78,7 +78,7 @@ void endLeftovers(const std::string& own) {
     if (const sys::Fd locked = lock(directory); !locked.valid()) continue;
     killCgroup(directory);
     for (const std::string& job : directoriesIn(directory, "")) ::rmdir(job.c_str());
-    ::rmdir(directory.c_str());  // what still dies keeps it for the next service
+    ::rmdir(directory.c_str());  // a process that still dies keeps it for the next service
   }
 }
 

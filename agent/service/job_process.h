@@ -72,7 +72,7 @@ class JobProcess {
   std::optional<int> exit_code_;
   pid_t handed_over_ = -1;  ///< to the reaper
   std::string cgroup_;
-  bool is_held_ = false;  ///< what it leaves is still to be looked after
+  bool is_held_ = false;  ///< its leftovers are still to be looked after
   int times_stopped_ = 0;
 };
 

@@ -274,7 +274,7 @@ void Service::logEnd(const Job& job, const Status& why) const {
 }
 
 void Service::forget(Job& job) {
-  job.call->listen({});  // what the launcher has sent in the meantime comes too late
+  job.call->listen({});  // the launcher's messages since then come too late
   std::erase_if(jobs_, [&job](const auto& each) { return each.get() == &job; });
   if (stopped_ && jobs_.empty()) stopped_();
 }

@@ -32,7 +32,7 @@ class ZombieReaper {
  public:
   /// `loop` outlives this object.
   explicit ZombieReaper(Loop& loop, JobHolds holds = {}) : loop_(loop), holds_(holds) {}
-  ~ZombieReaper();  ///< what is left is init's
+  ~ZombieReaper();  ///< leaves the rest to init
   ZombieReaper(const ZombieReaper&) = delete;
   ZombieReaper& operator=(const ZombieReaper&) = delete;
 

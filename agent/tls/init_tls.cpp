@@ -134,7 +134,7 @@ class Maker {
 
   bool isForEtcd() const { return !request_.etcd.empty(); }
 
-  // Whoever writes etcd's keys is every user's admin: no certificate of hosts, users or jobs may reach it.
+  // A writer of etcd's keys is every user's admin: no certificate of hosts, users or jobs may reach it.
   void checkPurpose() {
     const bool is_for_others = !request_.hosts.empty() || !request_.users.empty() || request_.issuer;
     if (!is_for_others && !isForEtcd()) {

@@ -50,10 +50,10 @@ int runInitTls(const std::vector<std::string>& arguments) {
          "alone, in a --dir of its own")
       ->type_name("HOSTS")
       ->allow_extra_args(false);
-  app.add_option("--days", request.valid_days, "how long certificates are valid")
+  app.add_option("--days", request.valid_days, "days for which certificates are valid")
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--ca-days", request.authority_valid_days, "how long a new authority is valid")
+  app.add_option("--ca-days", request.authority_valid_days, "days for which a new authority is valid")
       ->type_name("N")
       ->capture_default_str();
   app.add_flag("--overwrite", request.overwrite,

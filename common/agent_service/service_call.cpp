@@ -66,7 +66,7 @@ ServiceQuestion::~ServiceQuestion() {
 void ServiceQuestion::end(const Status& how) {
   if (std::exchange(over_, true)) return;
   loop_.cancel(timer_);
-  timer_ = loop_.postAfter({}, [this] { stream_.reset(); });  // who asks may keep this for longer
+  timer_ = loop_.postAfter({}, [this] { stream_.reset(); });  // the caller may keep this object for longer
   done_(how, answer_);
 }
 

@@ -26,7 +26,7 @@ class ServiceCall final : public AgentCall {
 
   const Events events_;
   bool over_ = false;
-  bool exceeds_with_fence_ = false;  ///< what was sent is too long for the service, which ends the call
+  bool exceeds_with_fence_ = false;  ///< the message was too long for the service, which ends the call
   ServiceStream stream_;
 };
 

@@ -103,7 +103,7 @@ bool matchesWildcards(std::string_view text, std::string_view pattern) {
   std::size_t at = 0;
   std::size_t in_pattern = 0;
   std::size_t star = std::string_view::npos;  // the last one
-  std::size_t after_star = 0;                 // where what it stands for ends in the text, so far
+  std::size_t after_star = 0;                 // end of the star's part of the text, so far
   while (at < text.size()) {
     const bool goes_on = in_pattern < pattern.size();
     if (goes_on && pattern[in_pattern] == '*') {
@@ -160,7 +160,7 @@ std::string bounded(std::string_view text, std::size_t most) {
   constexpr std::size_t kMostSuffixBytes = 40;  // with any number
   std::string result;
   std::string_view rest = text;
-  std::string_view cut = text;  // what is left out if all does not fit
+  std::string_view cut = text;  // the part to leave out if all does not fit
   std::size_t fits = 0;
   while (!rest.empty()) {
     takeFirst(rest, anyUtf8Bytes(rest), result);

@@ -12,7 +12,7 @@
 namespace pop::log {
 namespace {
 
-constexpr const char* kBrief = "poprun: warning: %v";  // where nothing else is said
+constexpr const char* kBrief = "poprun: warning: %v";  // unless more is asked for
 constexpr const char* kFull = "%H:%M:%S.%e %P POPRUN [%L] %v";
 
 class Sink final : public spdlog::sinks::base_sink<std::mutex> {

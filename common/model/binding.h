@@ -40,7 +40,7 @@ struct Binding {
 
 struct Bindings {
   std::vector<Binding> instances;     ///< one per local instance, in order
-  std::vector<std::string> warnings;  ///< what costs speed, and the knob
+  std::vector<std::string> warnings;  ///< each names a loss of speed and the knob
 };
 
 /// The topology detail that `bind` needs for this policy and so many instances of the host.

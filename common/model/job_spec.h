@@ -94,7 +94,7 @@ struct JobSpec {
   BindPolicy binding;
   contract::EnvFamilies env_families = contract::allEnvFamilies();
   TfTasks tf_tasks;
-  std::vector<Variable> environment;   ///< what the user sets or forwards for all instances
+  std::vector<Variable> environment;   ///< set or forwarded by the user for all instances
   std::string executable_cache_path;   ///< directory that all instances of a host share; empty: a fresh one
   bool make_executable_cache = false;  ///< make it if it is missing; it stays when the job is over
   StdinPolicy stdin_policy;

@@ -30,7 +30,7 @@ namespace {
 namespace process = boost::process::v2;
 using boost::system::error_code;
 
-// Whoever gives a helper a timeout has little more.
+// A caller that gives a helper a timeout has little more.
 constexpr std::chrono::milliseconds kAfterSigkill{500};
 
 // The child's work in our memory: system calls only. It executes the program itself: Boost would close

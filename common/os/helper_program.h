@@ -64,7 +64,7 @@ class HelperProgram {
   /// True if a child of this process is such a program, or was: others are orphans that it has adopted.
   static bool hasStarted(pid_t child);
 
-  /// Whoever takes its number reaps it, with reap().
+  /// The caller who takes its number reaps it, with reap().
   pid_t release() { return std::exchange(pid_, -1); }
   /// True if it has ended; it is forgotten then.
   static bool reap(pid_t released);

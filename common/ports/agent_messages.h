@@ -77,7 +77,7 @@ struct AbortedReport {
 struct FenceReachedReport {
   FenceId fence = FenceId::kInstances;
   PutValues values;
-  std::int64_t released = 0;  ///< how often, in this run, the agent has seen this fence open
+  std::int64_t released = 0;  ///< times that the agent has seen this fence open in this run
 };
 struct StacksReport {
   std::vector<StackTrace> traces;

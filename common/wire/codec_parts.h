@@ -95,7 +95,7 @@ inline v1::StdinReaders encodeReaders(model::StdinPolicy::Who who) {
 }
 inline Result<model::StdinPolicy::Who> decodeReaders(v1::StdinReaders readers) {
   static_assert(v1::StdinReaders_MAX == static_cast<int>(model::StdinPolicy::Who::kOne));
-  if (!v1::StdinReaders_IsValid(readers)) return malformed("who gets stdin: " + std::to_string(readers));
+  if (!v1::StdinReaders_IsValid(readers)) return malformed("readers of stdin: " + std::to_string(readers));
   return static_cast<model::StdinPolicy::Who>(readers);
 }
 

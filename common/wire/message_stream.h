@@ -130,7 +130,7 @@ class MessageStream {
   bool gathers_ = false;
   bool turn_ = false;  ///< something was sent in this turn of the loop; the rest waits for its end
   const std::shared_ptr<MessageStream*> self_ = std::make_shared<MessageStream*>(this);  ///< null: gone
-  bool waited_ = false;  ///< what was sent was not written at once
+  bool waited_ = false;  ///< a message was not written at once
   bool reading_ = true;
   bool paused_ = false;
   bool was_closed_ = false;

@@ -85,7 +85,7 @@ class Job final : private AttemptEvents {
   std::optional<TimerId> timeout_;
   std::optional<TimerId> restart_delay_;
   ReportedValues values_;        ///< of this attempt
-  std::optional<TimerId> tell_;  ///< what has changed of them
+  std::optional<TimerId> tell_;  ///< is set while changes of them are to be told
   int hosts_unanswered_ = 0;     ///< when the time limit expired
   int hosts_traced_ = 0;
   std::vector<StackTrace> stack_traces_;

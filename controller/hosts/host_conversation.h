@@ -26,7 +26,7 @@ class ConversationEvents {
   /// as expected, or we hung up. `lost`: the same for the user, never OK.
   virtual void ended(const Status& how, const Status& lost) = 0;
 
-  virtual bool isAwaited() const { return true; }  ///< whether to tell the user that we wait for this host
+  virtual bool isAwaited() const { return true; }  ///< true: the user is told that we wait for this host
 };
 
 class HostConversation {

@@ -47,20 +47,20 @@ void addAccessOptions(CLI::App& app, Action action, AccessOptions& options) {
   switch (action) {
     case Action::kCreateUser:
       addRole(app, "--role", options,
-              "what it may do: none, which shuts it out, viewer, submit, operator or admin",
+              "role of the user: none, which shuts it out, viewer, submit, operator or admin",
               {"none", "viewer", "submit", "operator", "admin"});
       app.add_flag("--vipu-key", options.vipu_key,
                    "make a key for V-IPU's clients, and write it to NAME.vipu-cli.hcl");
       return;
     case Action::kCreateToken:
       addRole(app, "--scope", options,
-              "what it is for, at most your own role: viewer, submit, operator or admin",
+              "role of the token, at most your own: viewer, submit, operator or admin",
               {"viewer", "submit", "operator", "admin"});
       app.add_option_function<std::string>(
              "--expires", [&options](const std::string& text) { options.expires_s = secondsOf(text); },
              "when: 30d if not given, at most 366d; also 12h, 90m")
           ->type_name("TIME");
-      app.add_option("--user", options.user, "whose it is, if not yours; for admins")->type_name("NAME");
+      app.add_option("--user", options.user, "owner, if not you; for admins")->type_name("NAME");
       return;
     default:
       app.add_option("--user", options.user, "only of this user")->type_name("NAME");

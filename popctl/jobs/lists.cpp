@@ -29,7 +29,7 @@ using Draw = std::function<std::string(const Overview&)>;
 
 constexpr int kPageSize = 1000;
 constexpr std::chrono::milliseconds kBetweenDraws{100};
-constexpr std::chrono::seconds kRedraw{1};  // how long jobs have taken changes, too
+constexpr std::chrono::seconds kRedraw{1};  // the times that jobs have taken change, too
 constexpr const char* kClear = "\x1b[H\x1b[J";
 
 v1::ListJobsRequest requestOf(const JobFilter& filter) {

@@ -28,7 +28,7 @@ void addSubmitOptions(CLI::App& app, SubmitOptions& submit) {
       ->type_name("N")
       ->check(wholeNumber(std::numeric_limits<int>::min()));
   app.add_option("--hosts", submit.num_hosts,
-                 "how many hosts popdistd chooses; without -np each gets one instance")
+                 "number of hosts, which popdistd chooses; without -np each gets one instance")
       ->type_name("N")
       ->check(wholeNumber(1, 65536));
   app.add_option("--allocation", submit.allocation,

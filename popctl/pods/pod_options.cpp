@@ -59,8 +59,9 @@ void addCreatePartition(CLI::App& app, PodOptions& options) {
   app.add_option("--size", options.size, "number of IPUs, a power of two")
       ->type_name("N")
       ->check(wholeNumber(1));
-  app.add_option("--allocation", options.allocation, "whose IPU-Machines it may have")->type_name("NAME");
-  app.add_option("--cluster", options.cluster, "where it is to be")->type_name("NAME");
+  app.add_option("--allocation", options.allocation, "allocation whose IPU-Machines it may have")
+      ->type_name("NAME");
+  app.add_option("--cluster", options.cluster, "cluster that it is made in")->type_name("NAME");
   app.add_option("--num-gcds,--gcds", options.num_gcds, "graph compile domains; 1 if not given")
       ->type_name("N")
       ->check(wholeNumber(1));
@@ -110,7 +111,7 @@ void addCreateAgent(CLI::App& app, PodOptions& options) {
 void addCreateAllocation(CLI::App& app, PodOptions& options) {
   app.add_option("--cluster", options.cluster, "the only one there is if not given")->type_name("NAME");
   addNames(app, "--agents", options.agents, "its IPU-Machines");
-  addNames(app, "--users", options.users, "who may use it; everybody if not given");
+  addNames(app, "--users", options.users, "users who may use it; all if not given");
   app.add_flag("--replace", options.replace, "the allocation that is there");
 }
 

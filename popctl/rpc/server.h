@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which popdistd is asked, and how long a lost connection is tried again.
+// Which popdistd is asked, and time for which a lost connection is tried again.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ struct Server {
   std::string api_access_key;
   std::string options = "--server, --tls";   ///< that name it, for errors
   std::string timeout_option = "--timeout";  ///< likewise
-  std::chrono::seconds reconnect{60};        ///< how long a lost connection is tried again
+  std::chrono::seconds reconnect{60};        ///< time for which a lost connection is tried again
 };
 
 /// True if the connection failed, and not the request.

@@ -26,19 +26,19 @@ constexpr Cause kCauses[] = {
      "its certificate is not of the authority in ca.pem of --tls, or is not valid at this time: is that "
      "directory of this cluster, and is this host's clock right?"},
     {"wrong version number", With::kTls,
-     "what listens there does not speak TLS: it is another program, or a popdistd without TLS, which is "
+     "the server there does not speak TLS: it is another program, or a popdistd without TLS, which is "
      "reached without --tls"},
     {"selected ALPN property", With::kTls,
-     "what listens there is a server of something else: it may be popdistd's port for HTTP; give that of its "
+     "the server there is of something else: it may be popdistd's port for HTTP; give that of its "
      "--listen"},
     {"Ssl handshake failed", With::kTls,
      "there was no TLS connection: it is another program, or it does not accept your certificate (its log "
      "says why)"},
     {"http1.x server", With::kEither,
-     "what listens there is a server for HTTP: it may be popdistd's port for HTTP; give that of its "
+     "the server there speaks HTTP: it may be popdistd's port for HTTP; give that of its "
      "--listen"},
     {"parsing HTTP/2", With::kEither,
-     "what listens there is another program: give the port of popdistd's --listen"},
+     "the server there is another program: give the port of popdistd's --listen"},
     {"ocket closed", With::kNoTls,
      "the connection was closed at once: popdistd there probably wants TLS, so give --tls DIR with your "
      "certificate"},

@@ -44,7 +44,7 @@ struct CoreSettings {
   VipuServer vipu_server;
   std::string leader;  ///< its own address, as leader of several; empty: it is alone
   std::function<void(const std::string& line)> warn;   ///< for the log; null: not logged
-  std::function<void(const std::string& line)> audit;  ///< what admins have done by force; null: not audited
+  std::function<void(const std::string& line)> audit;  ///< takes what admins did by force; null: not audited
   /// The store cannot be read any more: what is in memory is not the truth, and the process is to end.
   std::function<void(const Status& why)> give_up;
 };

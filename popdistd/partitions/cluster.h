@@ -62,7 +62,7 @@ struct Allocation {
   std::string id;
   std::string cluster;
   std::vector<std::string> agents;
-  std::vector<std::string> users;  ///< who may use it; none: all users
+  std::vector<std::string> users;  ///< users who may use it; none: all
 
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };

@@ -19,7 +19,7 @@ HttpAnswer unauthenticated(const std::string& why) {
 HttpAnswer login(const Sessions& sessions, const HttpRequest& request) {
   v1::LoginRequest wanted;
   if (const Status read = wire::fromJson(request.body, wanted); !read.ok()) return errorAnswer(read);
-  if (!sessions.begin) return errorAnswer({Code::kUnimplemented, "nobody can log in here"});
+  if (!sessions.begin) return errorAnswer({Code::kUnimplemented, "logins are not served here"});
   const Result<std::string> session = sessions.begin(wanted.token(), request.peer);
   if (session.code() == kUnauthenticated) return unauthenticated(session.status().message());
   if (!session.ok()) return errorAnswer(session.status());

@@ -43,7 +43,7 @@ constexpr std::string_view kNamed =
     "a=\"PATH\"; [ -x \"$a\" ] || fail \"$a is not an executable program there\"; same \"$a\" && run \"$a\"; "
     "fail \"$a is not version VERSION there, but $(version \"$a\" | head -n 1)\"";
 
-// Whoever can write to a directory on the way to a file, or owns it, can put another file there between a
+// A user who can write to a directory on the way to a file, or owns it, can put another file there between a
 // look and the start. A sticky directory lets nobody replace what is not his. Sets p to the path without
 // links, and c to what is open to others; w is for groups, in which a user is often alone.
 constexpr std::string_view kClosed =

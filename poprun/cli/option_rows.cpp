@@ -24,7 +24,7 @@ const OptionRow kRows[] = {
     {kGeneric, "--version", "-V", "", "", "print the version and exit", flag<&Options::version>(),
      {.rule = kFlag, .in_config = false}},
     {kGeneric, "--version-format", "", "FORMAT", "text",
-     "what --version prints; full-text and full-json add the versions of poprun's components",
+     "form of --version; full-text and full-json add the versions of poprun's components",
      versionFormat(), {.words = "text full-text full-json", .in_config = false}},
     {kGeneric, "--verbose", "-v", "", "", "print what the job does", verbose(), {.rule = kFlag}},
     {kGeneric, "--vv", "-vv", "", "", "print every event with its time, and the topology",
@@ -137,7 +137,7 @@ const OptionRow kRows[] = {
     {kProgram, "--executable-cache-path", "", "DIR", "a temporary directory",
      "directory for compiled executables, shared by all instances of a host",
      text<&Options::executable_cache_path>(), {.hint = Hint::kDirectory}},
-    {kProgram, "--stdin", "", "WHO", "0", "which instances read poprun's standard input: one, all or none",
+    {kProgram, "--stdin", "", "WHO", "0", "the instances that read poprun's standard input: one, all or none",
      stdinPolicy(), {.words = "none all", .others = "the number of an instance"}},
 
     {kOutput, "--tag-output", "", "HOW", "auto",
@@ -225,7 +225,7 @@ const OptionRow kRows[] = {
      "print what the trainings in the log that POPDIST_SCALING_LOG named say about scaling, and exit",
      text<&Options::scaling_report>(), {.hint = Hint::kFile, .in_config = false}},
     {kDebug, "--scaling-format", "", "FORMAT", "markdown",
-     "what --scaling-report prints; svg is a picture of throughput against replicas", scalingFormat(),
+     "form of --scaling-report; svg is a picture of throughput against replicas", scalingFormat(),
      {.words = "markdown json svg", .in_config = false}},
 
     {kConfiguration, "--import-config", "", "FILE", "",
@@ -259,7 +259,7 @@ const OptionRow kRows[] = {
     {kPartition, "--remove-partition", "", "BOOL", "yes",
      "remove the partition after the job, if poprun has created it",
      boolean<&Options::partition, &PartitionRequest::remove>(), {.rule = kOptional}},
-    {kPartition, "--sync-type", "", "TYPE", "", "how the IPUs of the partition synchronise", syncType(),
+    {kPartition, "--sync-type", "", "TYPE", "", "synchronisation of the partition's IPUs", syncType(),
      {.words = "ST_GS2_DEFAULT ST_GS2_INDEPENDENT_RAILS ST_POD_NATIVE_DEFAULT "
      "ST_POD_NATIVE_REPLICATED_PIPELINE"}},
 

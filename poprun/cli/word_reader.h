@@ -24,7 +24,7 @@ struct ReadWords {
   /// An option and its optional value, if they are the last words: the value may have been meant as the
   /// program.
   std::vector<std::string> ends_in_value = {};
-  std::string program_hint = {};  ///< what the program's word may have been meant as; or empty
+  std::string program_hint = {};  ///< a program that may have been meant by the word; or empty
 };
 
 /// Number of `words`, which begin with an option in poprun's own spelling, that are the option and its

@@ -45,7 +45,7 @@ Result<os::HelperProgram> startHolder(const PartitionOrder& order, const std::ar
                                       int input) {
   POP_ASSIGN_OR_RETURN(os::HelperProgram program,
                        os::HelperProgram::start({sys::ownProgram("poprun-daemon"), kHoldPartition}, stdio));
-  const sys::NoWriteSignal no_signal(SIGPIPE);  // where it has ended already
+  const sys::NoWriteSignal no_signal(SIGPIPE);  // it may have ended already
   POP_RETURN_IF_ERROR(send(input, order));
   return program;
 }

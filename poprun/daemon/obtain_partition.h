@@ -19,7 +19,7 @@ using popctl::PodsClient;
 struct HoldOptions {
   std::string partition;  ///< empty: the only one there is
   std::string allocation;
-  std::uint32_t size = 1;  ///< what the job needs, as the next four
+  std::uint32_t size = 1;  ///< the job needs these, as the next four
   std::uint32_t num_gcds = 1;
   std::uint32_t num_replicas = 1;
   std::uint32_t num_segments = 1;

@@ -25,7 +25,7 @@ struct Surroundings {
   std::function<Result<std::string>(const std::string& path)> file;  ///< the text of a file
   std::function<int()> cores;  ///< that this process may use, those of one core counted once
   bool is_root = false;
-  std::string directory;                                ///< where relative paths begin
+  std::string directory;                                ///< relative paths begin here
   std::function<bool(const std::string& path)> exists;  ///< a file or directory of this host
   std::vector<model::Variable> environment;             ///< poprun's whole environment
   /// True if it is another name, or an address, of this host.

@@ -85,7 +85,7 @@ class Session {
                     }});
     if (submitted.ok()) loop_.run();
     if (slow_end_) loop_.cancel(*slow_end_);
-    suspending_ = false;  // who was to confirm it is told to end
+    suspending_ = false;  // the instances are told to end instead
     const Status ended = controller_->shutDown();
     log::setSink(nullptr);
     if (!submitted.ok()) return launcherFailed(submitted);

@@ -110,7 +110,7 @@ void Fold::close(int instance) {
 }
 
 void Fold::emitSaidByAll() {
-  const std::vector<Due> held(due_.begin(), due_.end());  // what is emitted leaves due_
+  const std::vector<Due> held(due_.begin(), due_.end());  // emitted lines leave due_
   for (const Due& due : held) {
     if (!isHeld(due)) continue;
     const Queue& queue = queueOf(due.instance);

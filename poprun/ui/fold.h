@@ -23,7 +23,7 @@ namespace pop {
 class Fold {
  public:
   static constexpr std::chrono::milliseconds kLongestHold{250};
-  static constexpr std::size_t kMostHeldBytes = 1 << 20;  ///< of different lines
+  static constexpr std::size_t kMostHeldBytes = 1 << 20;  ///< bytes of different lines
   static constexpr std::size_t kMostHeldLines = 64 << 10;
 
   /// One line, newline included, and the instances that wrote it, in order.

@@ -16,8 +16,8 @@ namespace pop {
 struct SummaryFacts {
   std::chrono::milliseconds after{0};  ///< since the job's start
   std::chrono::system_clock::time_point wall_clock;
-  std::vector<std::string> last_errors;  ///< what the instance wrote to stderr last
-  std::string program_hint;  ///< of a program that is not there: what may have been meant; or empty
+  std::vector<std::string> last_errors;  ///< the instance's last lines on stderr
+  std::string program_hint;  ///< a program that may have been meant by one that is not there; or empty
 };
 
 /// Lines for stderr; empty for a job that succeeded, or that the user ended with Ctrl-C or by closing its

@@ -17,7 +17,7 @@ class Followers {
  public:
   struct Link {
     std::function<void(const ::popdist::v1::RunnerReport&)> send;
-    std::function<bool()> has_room;  ///< what was sent does not wait any more
+    std::function<bool()> has_room;  ///< nothing that was sent waits any more
   };
 
   Followers(std::string directory, Link link) : directory_(std::move(directory)), link_(std::move(link)) {}

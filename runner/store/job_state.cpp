@@ -37,7 +37,7 @@ bool isLocked(const sys::Fd& file) {
 bool hasRunner(const std::string& path) {
   const Result<sys::Fd> file = sys::openRegular(path + "/lock", O_RDONLY);
   if (file.ok()) return isLocked(file.value());
-  if (file.code() != Code::kNotFound) return true;  // nobody can tell
+  if (file.code() != Code::kNotFound) return true;  // it cannot be told
   const std::optional<Time> begun = changedAt(path + "/spec");
   return begun && std::chrono::system_clock::now() - *begun < kTimeToBegin;
 }

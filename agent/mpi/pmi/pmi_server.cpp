@@ -51,7 +51,7 @@ void PmiServer::receive(int instance) {
 
 void PmiServer::takeLines(int instance) {
   while (true) {
-    const auto found = connections_.find(instance);  // what a line leads to may have closed it
+    const auto found = connections_.find(instance);  // the line's handling may have closed it
     if (found == connections_.end() || found->second.socket.hasUntaken()) return;
     const std::optional<std::string> line = nextLine(found->second);
     if (line) {

@@ -134,7 +134,7 @@ Result<uid_t> tcpPeerUser(int socket) {
     if (listed || reading == kReadings - 1) user = listed;
   }
   if (*user) return **user;
-  return Status(Code::kNotFound, "nobody holds the other end of the connection");
+  return Status(Code::kNotFound, "no process holds the other end of the connection");
 }
 
 }  // namespace pop::pmix

@@ -28,7 +28,7 @@ bool isOfIpv6(char c) {
 pop::Status checkIpv6(std::string_view host) {
   const std::string_view number = host.substr(0, host.find('%'));
   if (number.find(':') == std::string_view::npos || !std::all_of(number.begin(), number.end(), isOfIpv6))
-    return expected("what is in brackets is no IPv6 address");
+    return expected("the text in brackets is no IPv6 address");
   return {};
 }
 

@@ -129,7 +129,7 @@ pop::Status checkOneIsFull(const Node& below, std::size_t rows, bool pads) {
 
 pop::Result<std::unique_ptr<const Node>> mapped(std::unique_ptr<const Node> below, Spec element,
                                                 MapFunction function) {
-  POP_RETURN_IF_ERROR(tensor::checkElementSpec(element, "what map() makes"));
+  POP_RETURN_IF_ERROR(tensor::checkElementSpec(element, "the output of map()"));
   if (!function) return pop::invalidArgument("no function");
   return std::unique_ptr<const Node>(
       std::make_unique<Mapped>(std::move(below), std::move(element), std::move(function)));

@@ -32,7 +32,7 @@ pop::Status check(const InfeedOptions& options) {
   }
   if (!options.device_map) return {};
   if (!options.device_map->function) return pop::invalidArgument("InfeedOptions::device_map has no function");
-  return tensor::checkElementSpec(options.device_map->batch, "what device_map makes");
+  return tensor::checkElementSpec(options.device_map->batch, "the output of device_map");
 }
 
 std::unique_ptr<Feed> makeFeed(std::shared_ptr<const Node> node, const InfeedOptions& options, int depth) {

@@ -301,7 +301,7 @@ void Trainer::Impl::meet(const char* function, const pop::Status& mine, const st
     all.push_back({.name = "the number of updates so far",
                    .text = std::to_string(runs_),
                    .advice = "call run() equally often on all instances"});
-    all.push_back({.name = "what was set by parametersOf()",
+    all.push_back({.name = "the values set by parametersOf()",
                    .text = given_.text(values_),
                    .advice = "set the same values on all instances, or initialise()"});
   }

@@ -85,7 +85,7 @@ std::vector<std::string> copyCommand(const CopySettings& settings, const std::st
                                    "--"};
   for (const std::string& path : settings.paths) {
     command.push_back(isDirectory(path) ? path + '/'
-                                        : path);  // what a link to a directory names, not the link
+                                        : path);  // the directory that a link names, not the link
   }
   const bool is_address6 = std::count(host.begin(), host.end(), ':') > 1;
   command.push_back((is_address6 ? '[' + host + ']' : host) + ":/");

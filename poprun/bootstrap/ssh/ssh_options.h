@@ -27,8 +27,8 @@ struct SshOptions {
   std::optional<HostKeyPolicy> host_keys;   ///< nothing: as ~/.ssh/config says, else strict
   std::vector<std::string> rsh;             ///< a program instead of libssh: "ssh -J gate"; its words
   int connect_timeout_ms = 10000;           ///< for each host: to connect and authenticate
-  bool waits_for_hosts = false;  ///< what a host that comes up would heal is tried again until then
-  int more_tries = 0;            ///< of a host that was not reached; each has its own time limits
+  bool waits_for_hosts = false;             ///< errors that go once the host is up are tried again until then
+  int more_tries = 0;                       ///< of a host that was not reached; each has its own time limits
   std::chrono::milliseconds before_next_try{1000};
   int start_timeout_ms = 30000;  ///< for each host: until its agent runs; starts anew when bytes move
   int max_parallel = 32;         ///< key exchanges and authentications at a time

@@ -41,7 +41,7 @@ TEST(ClusterBeginning, NamesTheLeaderThatIsMissing) {
   const std::vector<std::string> workers = freeAddresses(2);
   HandStarted second = startOne(workers, 1, {"together", "300"});
   expectError(second, kDeadlineExceededCode,
-              "instance 0 (worker:0 at " + workers[0] + ") has not come in time: nobody listens there");
+              "instance 0 (worker:0 at " + workers[0] + ") has not come in time: no server listens there");
 }
 
 TEST(ClusterBeginning, SecondProcessOfAnIndexFindsItsAddressInUse) {

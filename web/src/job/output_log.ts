@@ -17,7 +17,7 @@ const ESCAPES = /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007]*\u0007|\u001b[@-_
 function cleaned(text: string): string {
   const plain = text.includes("\u001b") ? text.replace(ESCAPES, "") : text;
   const shown = plain.replace(/\r$/, "");
-  const last = shown.slice(shown.lastIndexOf("\r") + 1); // what a terminal would show of a progress bar
+  const last = shown.slice(shown.lastIndexOf("\r") + 1); // a progress bar as a terminal shows it
   return last.length > MOST_CHARS ? `${last.slice(0, MOST_CHARS)}…` : last;
 }
 

@@ -7,7 +7,7 @@ import type { Line } from "./output_log";
 
 export interface Series {
   name: string;
-  from: string; // what told it
+  from: string; // the source
   xs: number[]; // 1, 2, 3, … or the step that was told with it
   ys: number[];
 }

@@ -8,7 +8,7 @@ interface Question {
   text: string;
   yes: string;
   reason: string; // label of a text to give; empty: none is asked for
-  act: (reason: string) => Promise<string>; // what to say when it is done
+  act: (reason: string) => Promise<string>; // the message when it is done
 }
 
 const question = signal<Question | undefined>(undefined);

@@ -66,7 +66,7 @@ pop::Result<pop::sys::Fd> connectTo(const SocketAddress& own, const SocketAddres
   socklen_t bytes = sizeof(error_number);
   ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error_number, &bytes);
   if (error_number == ECONNREFUSED || isConnectedToItself(socket.get()))
-    return pop::unavailable("nobody listens there");
+    return pop::unavailable("no server listens there");
   if (error_number != 0) return pop::unavailable(pop::errnoStatus("connecting", error_number).message());
   watchForSilence(socket.get());
   return socket;
@@ -107,7 +107,7 @@ LinkError introduce(const Roster& roster, int instance, Joined& joined, Clock::t
   if (static_cast<Message>(frame.type) == Message::kError) return refusalIn(frame);
   if (static_cast<Message>(frame.type) != Message::kWelcome || frame.fields.size() != 2 ||
       frame.fields[0] != kGreeting || frame.fields[1].size() != sizeof(transport::Key)) {
-    return {pop::failedPrecondition("what answers at " + roster.workers[0] +
+    return {pop::failedPrecondition("the server at " + roster.workers[0] +
                                     " is no instance of a cluster: another program has the port of " +
                                     roster.nameOf(0)),
             0};

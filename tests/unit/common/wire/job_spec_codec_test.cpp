@@ -186,7 +186,7 @@ const RefusedSpec kRefusedSpecs[] = {
        for (int sets = 0; sets < 600; ++sets) job.mutable_binding()->add_explicit_cpus("0-65535");
      }},
     {"'java' is not one of", [](v1::JobSpec& job) { job.set_env_families("jax,java"); }},
-    {"who gets stdin: 3",
+    {"readers of stdin: 3",
      [](v1::JobSpec& job) { job.mutable_stdin_policy()->set_who(static_cast<v1::StdinReaders>(3)); }},
     {"instance 3 of 3", [](v1::JobSpec& job) { job.mutable_stdin_policy()->set_instance(3); }},
     {"instance -1 of 3", [](v1::JobSpec& job) { job.mutable_stdin_policy()->set_instance(-1); }},
