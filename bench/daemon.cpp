@@ -2,24 +2,38 @@
 // Measures popdistd: submits, whole jobs, launches, watchers, logs, and what it takes while idle; beside
 // Slurm where that does the same. JSON lines on stdout, tables on stderr. It only reports: its exit code does
 // not depend on the figures.
-#include <algorithm>
 #include <cstdio>
-#include <string>
-#include <utility>
 
 #include "bench/daemon_speed/measures.h"
-#include "bench/daemon_speed/options.h"
-#include "bench/daemon_speed/report.h"
 #include "bench/harness/machine.h"
 #include "bench/harness/session.h"
 
 namespace pop::bench {
 namespace {
 
-constexpr std::pair<const char*, Status (*)(const DaemonOptions&, DaemonFigures&)> kMeasures[] = {
-    {"submit", measureSubmit}, {"partitions", measurePartitions}, {"jobs", measureJobs},
-    {"launch", measureLaunch}, {"watch", measureWatch},           {"logs", measureLogs},
-    {"idle", measureIdle}};
+struct Measure {
+  const char* name;
+  DaemonFigures (*take)(const DaemonOptions&);
+};
+constexpr Measure kMeasures[] = {{"submit", measureSubmit}, {"partitions", measurePartitions},
+                                 {"jobs", measureJobs},     {"launch", measureLaunch},
+                                 {"watch", measureWatch},   {"logs", measureLogs},
+                                 {"idle", measureIdle}};
+
+constexpr FigureGoal kGoals[] = {{"submit", "50 clients", 1000, true},
+                                 {"submit", "50 clients, p99 of a round", 30},
+                                 {"submit", "one client", 5},
+                                 {"submit", "popctl submit job", 40},
+                                 {"partitions", nullptr, 500, true},
+                                 {"jobs", "16 in flight", 40, true},
+                                 {"jobs", "with records / without", 0.9, true},
+                                 {"jobs", "popdistd / slurm", 1, true},
+                                 {"launch", nullptr, 100},
+                                 {"watch", "changes made", 95, true},
+                                 {"watch", "200 watchers, p99", 100},
+                                 {"logs", "replay", 100, true},
+                                 {"idle", "CPU of popdistd", 0.5},
+                                 {"idle", "memory of popdistd", 64}};
 
 // Records the machine's load by other programs beside each measure.
 void recordLoad(const std::string& measure, const CpuTimes& before) {
@@ -29,26 +43,23 @@ void recordLoad(const std::string& measure, const CpuTimes& before) {
              .add("idle_fraction", readCpuTimes().since(before).idleFraction()));
 }
 
-int benchmark(DaemonOptions options) {
+int benchmark(const DaemonOptions& asked) {
   beginSession();
+  DaemonOptions options = asked;
   options.programs = ownDirectory();
-  DaemonFigures all;
-  for (const auto& [name, measure] : kMeasures) {
-    if (std::ranges::find(options.measures, name) == options.measures.end()) continue;
+  for (const auto& [name, take] : kMeasures) {
+    if (!chooses<std::string>(options.measures, name)) continue;
     const CpuTimes before = readCpuTimes();
-    DaemonFigures own;
-    const Status measured = measure(options, own);
+    const DaemonFigures figures = take(options);
     showProgress("");
     recordLoad(name, before);
-    if (!measured.ok()) {
-      record(JsonLine("failure").add("measure", name).add("why", measured.message()));
-      std::fprintf(stderr, "bench/daemon: %s: %s\n", name, measured.message().c_str());
+    if (figures.ok()) {
+      report("", figures.value(), judge(figures.value(), kPopdistd, kGoals));
+      continue;
     }
-    for (const JsonLine& line : toJson(own)) record(line);
-    std::ranges::move(own.figures, std::back_inserter(all.figures));
-    std::ranges::move(own.goals, std::back_inserter(all.goals));
+    record(JsonLine("failure").add("measure", name).add("why", figures.status().message()));
+    std::fprintf(stderr, "%s: %s\n", name, figures.status().message().c_str());
   }
-  std::fputs(inWords(all).c_str(), stderr);
   return 0;
 }
 
@@ -56,14 +67,5 @@ int benchmark(DaemonOptions options) {
 }  // namespace pop::bench
 
 int main(int argc, char** argv) {
-  const auto options = pop::bench::parseDaemonOptions(argc, argv);
-  if (!options.ok()) {
-    std::fprintf(stderr, "bench/daemon: %s\n", options.status().message().c_str());
-    return 2;
-  }
-  if (options.value().help) {
-    std::fputs(pop::bench::daemonHelp().c_str(), stdout);
-    return 0;
-  }
-  return pop::bench::benchmark(options.value());
+  return pop::bench::runMain(pop::bench::parseDaemonOptions(argc, argv), pop::bench::benchmark);
 }

@@ -63,6 +63,21 @@ std::shared_ptr<grpc::Channel> channelTo(const PopCluster& cluster, const std::s
 DaemonClient::DaemonClient(const PopCluster& cluster)
     : stub_(v1::Controller::NewStub(channelTo(cluster, "bench"))) {}
 
+Result<DaemonClient> DaemonClient::connectedTo(const PopCluster& cluster) {
+  DaemonClient client(cluster);
+  if (!client.serves()) return internalError("popdistd does not answer");
+  return client;
+}
+
+Result<std::vector<DaemonClient>> DaemonClient::connectedTo(const PopCluster& cluster, int clients) {
+  std::vector<DaemonClient> all;
+  for (int client = 0; client < clients; ++client) {
+    POP_ASSIGN_OR_RETURN(DaemonClient connected, connectedTo(cluster));
+    all.push_back(std::move(connected));
+  }
+  return all;
+}
+
 bool DaemonClient::serves() const {
   grpc::ClientContext context;
   awaitConnection(context);
@@ -108,8 +123,7 @@ Status DaemonClient::waitForSuccess(std::int64_t job) const {
 Status makeRecords(const PopCluster& cluster, int jobs) {
   std::atomic<int> left = jobs;
   return inThreads(kWriters, [&](int) -> Status {
-    const DaemonClient client(cluster);
-    if (!client.serves()) return internalError("popdistd does not answer");
+    POP_ASSIGN_OR_RETURN(const DaemonClient client, DaemonClient::connectedTo(cluster));
     while (left.fetch_sub(1) > 0) {
       POP_ASSIGN_OR_RETURN(const v1::JobInfo job, client.submit(heldJob()));
       const Result<v1::JobInfo> cancelled = client.cancel(job.id());

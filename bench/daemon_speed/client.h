@@ -27,6 +27,9 @@ std::shared_ptr<grpc::Channel> channelTo(const PopCluster& cluster, const std::s
 class DaemonClient {
  public:
   explicit DaemonClient(const PopCluster& cluster);
+  /// With its connection there before the first call.
+  static Result<DaemonClient> connectedTo(const PopCluster& cluster);
+  static Result<std::vector<DaemonClient>> connectedTo(const PopCluster& cluster, int clients);
 
   ::popdist::v1::Controller::Stub& stub() const { return *stub_; }
 

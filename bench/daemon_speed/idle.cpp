@@ -16,7 +16,7 @@ constexpr int kSlots = 4;
 
 }  // namespace
 
-Status measureIdle(const DaemonOptions& options, DaemonFigures& all) {
+DaemonFigures measureIdle(const DaemonOptions& options) {
   PopCluster cluster;
   POP_RETURN_IF_ERROR(cluster.startDaemon(options.programs, options.etcd));
   POP_RETURN_IF_ERROR(cluster.startHost(options.programs, kSlots));
@@ -31,16 +31,13 @@ Status measureIdle(const DaemonOptions& options, DaemonFigures& all) {
   const double percent = (cpuSecondsOf(cluster.daemonPid()) - before_s) * 100 / span_s;
   const double host_percent = (cpuSecondsOf(cluster.hostPid()) - host_before_s) * 100 / span_s;
   const double mib = residentMibOf(cluster.daemonPid());
-  const auto figure = [&](const char* what, const char* unit, double value) {
-    all.figures.push_back({"idle", kPopdistd, what, unit, summarize({value})});
+  const auto figure = [](const char* what, const char* unit, double value) {
+    return Figure{"idle", kPopdistd, what, unit, summarize({value})};
   };
-  figure("CPU of popdistd", "%", percent);
-  figure("memory of popdistd", "MiB", mib);
-  figure("CPU of the agent service", "%", host_percent);
-  figure("memory of the agent service", "MiB", residentMibOf(cluster.hostPid()));
-  all.goals.push_back({.text = "idle, CPU", .value = percent, .limit = 0.5, .unit = "%"});
-  all.goals.push_back({.text = "idle, memory", .value = mib, .limit = 64, .unit = "MiB"});
-  return {};
+  return std::vector<Figure>{figure("CPU of popdistd", "%", percent),
+                             figure("memory of popdistd", "MiB", mib),
+                             figure("CPU of the agent service", "%", host_percent),
+                             figure("memory of the agent service", "MiB", residentMibOf(cluster.hostPid()))};
 }
 
 }  // namespace pop::bench

@@ -61,40 +61,24 @@ Result<double> slurmJobsPerSecond(const SlurmCluster& cluster, int jobs) {
   return jobs / secondsSince(begin);
 }
 
-Result<std::vector<DaemonClient>> connected(const PopCluster& cluster) {
-  std::vector<DaemonClient> clients;
-  for (int client = 0; client < kInFlight; ++client) {
-    clients.emplace_back(cluster);
-    if (!clients.back().serves()) return internalError("popdistd does not answer");
-  }
-  return clients;
-}
-
-void report(const DaemonOptions& options, const std::vector<double>& few, const std::vector<double>& many,
-            const std::vector<double>& slurm, DaemonFigures& all) {
-  const std::string records = std::to_string(options.records) + " records";
-  const double ours = summarize(few).median, with_records = summarize(many).median;
-  all.figures.push_back({"jobs", kPopdistd, "16 in flight", "jobs/s", summarize(few)});
-  all.figures.push_back({"jobs", kPopdistd, "16 in flight, " + records, "jobs/s", summarize(many)});
-  all.goals.push_back({.text = "whole jobs", .value = ours, .limit = 40, .at_least = true, .unit = "1/s"});
-  all.goals.push_back({.text = "whole jobs, " + records + " / none",
-                       .value = with_records / ours,
-                       .limit = 0.9,
-                       .at_least = true,
-                       .unit = ""});
-  if (slurm.empty()) return;
-  all.figures.push_back({"jobs", kSlurm, "sbatch, 16 at a time", "jobs/s", summarize(slurm)});
-  all.goals.push_back({.text = "whole jobs / slurm",
-                       .value = ours / summarize(slurm).median,
-                       .limit = 1,
-                       .at_least = true,
-                       .unit = ""});
+std::vector<Figure> figuresOf(const DaemonOptions& options, const std::vector<double>& few,
+                              const std::vector<double>& many, const std::vector<double>& slurm) {
+  const double ours = summarize(few).median;
+  const auto ratio = [](double above, const std::vector<double>& below) {
+    return below.empty() ? Summary{} : summarize({above / summarize(below).median});
+  };
+  return {{"jobs", kPopdistd, "16 in flight", "jobs/s", summarize(few)},
+          {"jobs", kPopdistd, "16 in flight, " + std::to_string(options.records) + " records", "jobs/s",
+           summarize(many)},
+          {"jobs", kPopdistd, "with records / without", "", ratio(summarize(many).median, few)},
+          {"jobs", kSlurm, "sbatch, 16 at a time", "jobs/s", summarize(slurm)},
+          {"jobs", kPopdistd, "popdistd / slurm", "", ratio(ours, slurm)}};
 }
 
 }  // namespace
 
 // Both stores take turns, so that what disturbs the machine disturbs both.
-Status measureJobs(const DaemonOptions& options, DaemonFigures& all) {
+DaemonFigures measureJobs(const DaemonOptions& options) {
   PopCluster few, many;
   for (PopCluster* const each : {&few, &many}) {
     POP_RETURN_IF_ERROR(each->startDaemon(options.programs, options.etcd));
@@ -103,10 +87,9 @@ Status measureJobs(const DaemonOptions& options, DaemonFigures& all) {
   showProgress("records");
   POP_RETURN_IF_ERROR(makeRecords(many, options.calls(options.records)));
   SlurmCluster slurm;
-  const Status slurm_runs = options.peers ? slurm.start() : internalError("not asked for");
-  const bool with_slurm = isUsable(kSlurm, slurm_runs.ok() ? "" : slurm_runs.message());
-  POP_ASSIGN_OR_RETURN(const std::vector<DaemonClient> to_few, connected(few));
-  POP_ASSIGN_OR_RETURN(const std::vector<DaemonClient> to_many, connected(many));
+  const bool with_slurm = slurm.startUnless(options.no_peers);
+  POP_ASSIGN_OR_RETURN(const std::vector<DaemonClient> to_few, DaemonClient::connectedTo(few, kInFlight));
+  POP_ASSIGN_OR_RETURN(const std::vector<DaemonClient> to_many, DaemonClient::connectedTo(many, kInFlight));
   std::vector<double> few_per_s, many_per_s, slurm_per_s;
   for (int round = 0; round < options.rounds; ++round) {
     showProgress("jobs, round " + std::to_string(round + 1));
@@ -118,8 +101,7 @@ Status measureJobs(const DaemonOptions& options, DaemonFigures& all) {
     POP_ASSIGN_OR_RETURN(const double by_slurm, slurmJobsPerSecond(slurm, options.calls(kSlurmJobs)));
     slurm_per_s.push_back(by_slurm);
   }
-  report(options, few_per_s, many_per_s, slurm_per_s, all);
-  return {};
+  return figuresOf(options, few_per_s, many_per_s, slurm_per_s);
 }
 
 }  // namespace pop::bench

@@ -41,15 +41,13 @@ Result<double> launchOnce(const DaemonClient& client) {
 
 }  // namespace
 
-Status measureLaunch(const DaemonOptions& options, DaemonFigures& all) {
+DaemonFigures measureLaunch(const DaemonOptions& options) {
   PopCluster cluster;
   POP_RETURN_IF_ERROR(cluster.startDaemon(options.programs, options.etcd));
   POP_RETURN_IF_ERROR(cluster.startHost(options.programs, kSlots));
   SlurmCluster slurm;
-  const Status slurm_runs = options.peers ? slurm.start() : internalError("not asked for");
-  const bool with_slurm = isUsable(kSlurm, slurm_runs.ok() ? "" : slurm_runs.message());
-  const DaemonClient client(cluster);
-  if (!client.serves()) return internalError("popdistd does not answer");
+  const bool with_slurm = slurm.startUnless(options.no_peers);
+  POP_ASSIGN_OR_RETURN(const DaemonClient client, DaemonClient::connectedTo(cluster));
   POP_ASSIGN_OR_RETURN([[maybe_unused]] const double warm, launchOnce(client));
   std::vector<double> ours, theirs;
   for (int round = 0; round < options.rounds; ++round) {
@@ -62,14 +60,9 @@ Status measureLaunch(const DaemonOptions& options, DaemonFigures& all) {
     POP_ASSIGN_OR_RETURN(const double seconds, timeToLine(slurm.srun(kInstances), kInstances));
     theirs.push_back(seconds * 1e3);
   }
-  all.figures.push_back({"launch", kPopdistd, "32 x 1, last first line", "ms", summarize(ours)});
-  if (!theirs.empty())
-    all.figures.push_back({"launch", kSlurm, "srun -n32 --overcommit, last line", "ms", summarize(theirs)});
-  all.goals.push_back({.text = "32 x 1, submit to the last first line",
-                       .value = summarize(ours).median,
-                       .limit = 100,
-                       .unit = "ms"});
-  return {};
+  return std::vector<Figure>{
+      {"launch", kPopdistd, "32 x 1, last first line", "ms", summarize(ours)},
+      {"launch", kSlurm, "srun -n32 --overcommit, last line", "ms", summarize(theirs)}};
 }
 
 }  // namespace pop::bench

@@ -35,12 +35,11 @@ Result<Replay> replay(const DaemonClient& client, std::int64_t job) {
 }  // namespace
 
 // Lines of 80 bytes.
-Status measureLogs(const DaemonOptions& options, DaemonFigures& all) {
+DaemonFigures measureLogs(const DaemonOptions& options) {
   PopCluster cluster;
   POP_RETURN_IF_ERROR(cluster.startDaemon(options.programs, options.etcd));
   POP_RETURN_IF_ERROR(cluster.startHost(options.programs, 1));
-  const DaemonClient client(cluster);
-  if (!client.serves()) return internalError("popdistd does not answer");
+  POP_ASSIGN_OR_RETURN(const DaemonClient client, DaemonClient::connectedTo(cluster));
   const int bytes = options.calls(kLogBytes);
   v1::SubmitRequest request =
       jobOf({"/bin/sh", "-c", "yes " + std::string(79, 'x') + " | head -c " + std::to_string(bytes)});
@@ -63,19 +62,13 @@ Status measureLogs(const DaemonOptions& options, DaemonFigures& all) {
     daemon_s.push_back(cpuSecondsOf(cluster.daemonPid()) - daemon_before);
     host_s.push_back(cpuSecondsOf(cluster.hostPid()) - host_before);
   }
-  const auto figure = [&](const char* what, const char* unit, const std::vector<double>& values) {
-    all.figures.push_back({"logs", kPopdistd, what, unit, summarize(values)});
+  const auto figure = [](const char* what, const char* unit, const std::vector<double>& values) {
+    return Figure{"logs", kPopdistd, what, unit, summarize(values)};
   };
-  figure("replay", "MB/s", rates);
-  figure("CPU time of popdistd for a replay", "s", daemon_s);
-  figure("CPU time of the agent service for a replay", "s", host_s);
-  figure("the job that wrote it", "MB/s", {bytes / 1e6 / written_s});
-  all.goals.push_back({.text = "replay of a log",
-                       .value = summarize(rates).median,
-                       .limit = 100,
-                       .at_least = true,
-                       .unit = "MB/s"});
-  return {};
+  return std::vector<Figure>{figure("replay", "MB/s", rates),
+                             figure("CPU time of popdistd for a replay", "s", daemon_s),
+                             figure("CPU time of the agent service for a replay", "s", host_s),
+                             figure("the job that wrote it", "MB/s", {bytes / 1e6 / written_s})};
 }
 
 }  // namespace pop::bench

@@ -1,27 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measurements, each with clusters of its own. Errors: a cluster does not start, or a call fails. The
-// formulas are in docs/dev/benchmarks/daemon.md.
+// The measurements of bench_daemon and its options. Each measurement has clusters of its own. Errors: a
+// cluster does not start, or a call fails. The formulas are in docs/dev/benchmarks/daemon.md.
 #pragma once
 
-#include "bench/daemon_speed/figures.h"
-#include "bench/daemon_speed/options.h"
-#include "common/base/status.h"
+#include <string>
+#include <vector>
+
+#include "bench/harness/options.h"
+#include "bench/harness/results.h"
 
 namespace pop::bench {
 
+inline constexpr const char* kPopdistd = "popdistd";
+inline constexpr const char* kSlurm = "slurm";
+
+struct DaemonOptions : RunOptions {
+  std::vector<std::string> measures{"submit", "partitions", "jobs", "launch", "watch", "logs", "idle"};
+  int rounds = 5;
+  int records = 10'000;  // of ended jobs
+  std::string etcd;      // where popdistd has its store; empty: in a file
+  bool no_peers = false;
+  std::string programs;  // the directory of ours
+
+  /// `count`, or so few that it takes no time.
+  int calls(int count) const { return quick ? (count + 19) / 20 : count; }
+};
+
+/// kInvalidArgument says what is wrong with the command line.
+Result<DaemonOptions> parseDaemonOptions(int argc, const char* const* argv);
+
+using DaemonFigures = Result<std::vector<Figure>>;
+
 /// Durable submits of held jobs: 50 clients, one client, popctl; sbatch.
-Status measureSubmit(const DaemonOptions& options, DaemonFigures& all);
+DaemonFigures measureSubmit(const DaemonOptions& options);
 /// Partitions made and removed through V-IPU's API by 50 clients.
-Status measurePartitions(const DaemonOptions& options, DaemonFigures& all);
+DaemonFigures measurePartitions(const DaemonOptions& options);
 /// Whole jobs that do nothing, with few and with many records in the store; sbatch.
-Status measureJobs(const DaemonOptions& options, DaemonFigures& all);
+DaemonFigures measureJobs(const DaemonOptions& options);
 /// From submit to the first line of the last of 32 instances; srun.
-Status measureLaunch(const DaemonOptions& options, DaemonFigures& all);
+DaemonFigures measureLaunch(const DaemonOptions& options);
 /// From a change until 200 watchers have seen it.
-Status measureWatch(const DaemonOptions& options, DaemonFigures& all);
+DaemonFigures measureWatch(const DaemonOptions& options);
 /// Replay of a long log.
-Status measureLogs(const DaemonOptions& options, DaemonFigures& all);
+DaemonFigures measureLogs(const DaemonOptions& options);
 /// The daemon's consumption while nothing happens.
-Status measureIdle(const DaemonOptions& options, DaemonFigures& all);
+DaemonFigures measureIdle(const DaemonOptions& options);
 
 }  // namespace pop::bench

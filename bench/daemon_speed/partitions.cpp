@@ -78,7 +78,7 @@ Result<double> pairsPerSecond(const std::vector<std::unique_ptr<User::Stub>>& us
 
 }  // namespace
 
-Status measurePartitions(const DaemonOptions& options, DaemonFigures& all) {
+DaemonFigures measurePartitions(const DaemonOptions& options) {
   PopCluster cluster;
   POP_RETURN_IF_ERROR(cluster.startDaemon(options.programs, options.etcd));
   POP_RETURN_IF_ERROR(makePod(cluster));
@@ -92,14 +92,8 @@ Status measurePartitions(const DaemonOptions& options, DaemonFigures& all) {
     POP_ASSIGN_OR_RETURN(const double rate, pairsPerSecond(users, options.calls(kPairsOfEach)));
     rates.push_back(rate);
   }
-  const Summary summary = summarize(rates);
-  all.figures.push_back({"partitions", kPopdistd, "50 clients, created and removed", "pairs/s", summary});
-  all.goals.push_back({.text = "partitions created and removed",
-                       .value = summary.median,
-                       .limit = 500,
-                       .at_least = true,
-                       .unit = "1/s"});
-  return {};
+  return std::vector<Figure>{
+      {"partitions", kPopdistd, "50 clients, created and removed", "pairs/s", summarize(rates)}};
 }
 
 }  // namespace pop::bench

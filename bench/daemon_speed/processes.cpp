@@ -37,10 +37,6 @@ Status reap(const std::vector<std::string>& command, os::HelperProgram& program)
 
 }  // namespace
 
-double secondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
 Result<Served> Served::start(const std::vector<std::string>& command, const std::string& log) {
   const sys::Fd input = opened("/dev/null", O_RDONLY);
   const sys::Fd output = opened(log, O_WRONLY | O_CREAT | O_APPEND);

@@ -9,14 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "bench/harness/clock.h"
 #include "common/base/status.h"
 #include "common/os/helper_program.h"
 
 namespace pop::bench {
-
-using Clock = std::chrono::steady_clock;
-
-double secondsSince(Clock::time_point begin);
 
 /// A program that serves. It ends with the object, with grace.
 class Served {

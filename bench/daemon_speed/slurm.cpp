@@ -10,7 +10,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "bench/daemon_speed/measures.h"
 #include "bench/harness/command.h"
+#include "bench/harness/session.h"
 #include "common/os/helper_run.h"
 #include "tests/testing/file_text.h"
 #include "tests/testing/free_port.h"
@@ -64,6 +66,11 @@ Status SlurmCluster::writeConfiguration() const {
   std::ofstream(path("job.sh")) << "#!/bin/sh\nexit 0\n";
   if (!out.flush()) return internalError("slurm.conf could not be written in " + directory_.path());
   return {};
+}
+
+bool SlurmCluster::startUnless(bool no_peers) {
+  const Status started = no_peers ? internalError("not asked for") : start();
+  return isUsable(kSlurm, started.message());
 }
 
 Status SlurmCluster::start() {

@@ -13,8 +13,9 @@ namespace pop::bench {
 
 class SlurmCluster {
  public:
-  /// Returns when the node is idle. From then on this process's environment has SLURM_CONF.
-  Status start();
+  /// Returns when the node is idle. From then on this process's environment has SLURM_CONF. False, and says
+  /// why, if it cannot take part, or if there are to be no peers.
+  bool startUnless(bool no_peers);
 
   /// sbatch of a job that does nothing. `held`: it waits for its release.
   std::vector<std::string> sbatch(bool held) const;
@@ -28,6 +29,7 @@ class SlurmCluster {
  private:
   std::string path(const std::string& name) const { return directory_.path() + '/' + name; }
   Status writeConfiguration() const;
+  Status start();
 
   testing::TempDir directory_;
   Served controller_;

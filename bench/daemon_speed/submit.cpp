@@ -70,6 +70,16 @@ struct Sample {
   std::vector<double> burst_per_s, burst_p99_ms, burst_ms, one_ms, process_ms, processes_per_s;
 };
 
+// One process after the other, and 50 at once.
+Status measureProcesses(const DaemonOptions& options, const std::vector<std::string>& command,
+                        Sample& sample) {
+  POP_ASSIGN_OR_RETURN(const std::vector<double> times, processTimesMs(command, options.calls(kProcesses)));
+  sample.process_ms.insert(sample.process_ms.end(), times.begin(), times.end());
+  POP_ASSIGN_OR_RETURN(const double rate, processesPerSecond(command, options.calls(4)));
+  sample.processes_per_s.push_back(rate);
+  return {};
+}
+
 Status measurePopdistd(const DaemonOptions& options, const PopCluster& cluster,
                        const std::vector<DaemonClient>& clients, Sample& sample) {
   POP_ASSIGN_OR_RETURN(const Burst once, burst(clients, options.calls(kCallsOfEach)));
@@ -80,78 +90,42 @@ Status measurePopdistd(const DaemonOptions& options, const PopCluster& cluster,
     POP_ASSIGN_OR_RETURN(const double ms, submitOnce(clients.front()));
     sample.one_ms.push_back(ms);
   }
-  const std::vector<std::string> popctl{options.programs + "/popctl",
-                                        "--server",
-                                        cluster.server(),
-                                        "--tls",
-                                        cluster.tls(),
-                                        "submit",
-                                        "job",
-                                        "--held",
-                                        "/bin/true"};
-  POP_ASSIGN_OR_RETURN(const std::vector<double> times, processTimesMs(popctl, options.calls(kProcesses)));
-  sample.process_ms.insert(sample.process_ms.end(), times.begin(), times.end());
-  POP_ASSIGN_OR_RETURN(const double rate, processesPerSecond(popctl, options.calls(4)));
-  sample.processes_per_s.push_back(rate);
-  return {};
+  return measureProcesses(options,
+                          {options.programs + "/popctl", "--server", cluster.server(), "--tls", cluster.tls(),
+                           "submit", "job", "--held", "/bin/true"},
+                          sample);
 }
 
-Status measureSlurm(const DaemonOptions& options, const SlurmCluster& cluster, Sample& sample) {
-  POP_ASSIGN_OR_RETURN(const std::vector<double> times,
-                       processTimesMs(cluster.sbatch(true), options.calls(kProcesses)));
-  sample.process_ms.insert(sample.process_ms.end(), times.begin(), times.end());
-  POP_ASSIGN_OR_RETURN(const double rate, processesPerSecond(cluster.sbatch(true), options.calls(4)));
-  sample.processes_per_s.push_back(rate);
-  return {};
-}
-
-void report(const Sample& ours, const Sample& slurm, DaemonFigures& all) {
-  const auto figure = [&](const char* contestant, const char* what, const char* unit,
-                          const std::vector<double>& values) {
-    if (!values.empty()) all.figures.push_back({"submit", contestant, what, unit, summarize(values)});
+std::vector<Figure> figuresOf(const Sample& ours, const Sample& slurm) {
+  const auto figure = [](const char* contestant, const char* what, const char* unit,
+                         const std::vector<double>& values) {
+    return Figure{"submit", contestant, what, unit, summarize(values)};
   };
-  figure(kPopdistd, "50 clients", "submits/s", ours.burst_per_s);
-  figure(kPopdistd, "50 clients, each submit", "ms", ours.burst_ms);
-  figure(kPopdistd, "50 clients, p99 of a round", "ms", ours.burst_p99_ms);
-  figure(kPopdistd, "one client", "ms", ours.one_ms);
-  figure(kPopdistd, "popctl submit job", "ms", ours.process_ms);
-  figure(kSlurm, "sbatch --hold", "ms", slurm.process_ms);
-  figure(kPopdistd, "50 times popctl at once", "submits/s", ours.processes_per_s);
-  figure(kSlurm, "50 times sbatch at once", "submits/s", slurm.processes_per_s);
-  const auto median = [](const std::vector<double>& values) { return summarize(values).median; };
-  all.goals.push_back({.text = "durable submits, 50 clients",
-                       .value = median(ours.burst_per_s),
-                       .limit = 1000,
-                       .at_least = true,
-                       .unit = "1/s"});
-  all.goals.push_back(
-      {.text = "submit, 50 clients, p99", .value = median(ours.burst_p99_ms), .limit = 30, .unit = "ms"});
-  all.goals.push_back({.text = "submit, one client", .value = median(ours.one_ms), .limit = 5, .unit = "ms"});
-  all.goals.push_back(
-      {.text = "popctl submit job", .value = median(ours.process_ms), .limit = 40, .unit = "ms"});
+  return {figure(kPopdistd, "50 clients", "submits/s", ours.burst_per_s),
+          figure(kPopdistd, "50 clients, each submit", "ms", ours.burst_ms),
+          figure(kPopdistd, "50 clients, p99 of a round", "ms", ours.burst_p99_ms),
+          figure(kPopdistd, "one client", "ms", ours.one_ms),
+          figure(kPopdistd, "popctl submit job", "ms", ours.process_ms),
+          figure(kSlurm, "sbatch --hold", "ms", slurm.process_ms),
+          figure(kPopdistd, "50 times popctl at once", "submits/s", ours.processes_per_s),
+          figure(kSlurm, "50 times sbatch at once", "submits/s", slurm.processes_per_s)};
 }
 
 }  // namespace
 
-Status measureSubmit(const DaemonOptions& options, DaemonFigures& all) {
+DaemonFigures measureSubmit(const DaemonOptions& options) {
   PopCluster cluster;
   POP_RETURN_IF_ERROR(cluster.startDaemon(options.programs, options.etcd));
   SlurmCluster slurm;
-  const Status slurm_runs = options.peers ? slurm.start() : internalError("not asked for");
-  const bool with_slurm = isUsable(kSlurm, slurm_runs.ok() ? "" : slurm_runs.message());
-  std::vector<DaemonClient> clients;
-  for (int client = 0; client < kClients; ++client) {
-    clients.emplace_back(cluster);
-    if (!clients.back().serves()) return internalError("popdistd does not answer");
-  }
+  const bool with_slurm = slurm.startUnless(options.no_peers);
+  POP_ASSIGN_OR_RETURN(const std::vector<DaemonClient> clients, DaemonClient::connectedTo(cluster, kClients));
   Sample ours, theirs;
   for (int round = 0; round < options.rounds; ++round) {
     showProgress("submit, round " + std::to_string(round + 1));
     POP_RETURN_IF_ERROR(measurePopdistd(options, cluster, clients, ours));
-    if (with_slurm) POP_RETURN_IF_ERROR(measureSlurm(options, slurm, theirs));
+    if (with_slurm) POP_RETURN_IF_ERROR(measureProcesses(options, slurm.sbatch(true), theirs));
   }
-  report(ours, theirs, all);
-  return {};
+  return figuresOf(ours, theirs);
 }
 
 }  // namespace pop::bench

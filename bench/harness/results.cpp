@@ -40,16 +40,19 @@ JsonLine toJson(const Figure& figure) {
 std::string figureTable(const std::vector<Figure>& figures) {
   if (figures.empty()) return {};
   Table table({"", "contestant", "unit", "median", "least", "most", "values"});
-  for (const Figure& each : figures)
+  for (const Figure& each : figures) {
+    if (each.values.count == 0) continue;
     table.addRow({each.measure + ": " + each.what, each.contestant, each.unit,
                   (each.is_noisy ? "~" : "") + fixed(each.values.median, 2), fixed(each.values.min, 2),
                   fixed(each.values.max, 2), std::to_string(each.values.count)});
+  }
   return table.text() + '\n';
 }
 
 void report(const std::string& tables, const std::vector<Figure>& figures, const std::vector<Goal>& goals) {
   showProgress("");
-  for (const Figure& figure : figures) record(toJson(figure));
+  for (const Figure& figure : figures)
+    if (figure.values.count > 0) record(toJson(figure));
   for (const Goal& goal : goals) record(toJson(goal));
   std::fputs((tables + figureTable(figures) + goalTable(goals)).c_str(), stderr);
 }

@@ -36,7 +36,8 @@ std::vector<Goal> judge(const std::vector<Figure>& figures, const std::string& o
 std::string figureTable(const std::vector<Figure>& figures);
 JsonLine toJson(const Figure& figure);
 
-/// Records the figures and goals, and shows them as tables, behind the benchmark's own tables.
+/// Records the figures that have values, and the goals, and shows them as tables, behind the benchmark's own
+/// tables.
 void report(const std::string& tables, const std::vector<Figure>& figures, const std::vector<Goal>& goals);
 
 }  // namespace pop::bench

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "bench/harness/clock.h"
 #include "bench/harness/peak_memory.h"
 #include "bench/harness/session.h"
 #include "bench/launch_speed/contestants.h"
@@ -16,8 +17,6 @@
 namespace pop::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int kCostCounts[] = {8, 16, 32};
 constexpr int kFences = 200;
 constexpr int kInstancesOfFence = 4;  // on each host
@@ -25,10 +24,6 @@ constexpr int kHostsOfSilence = 3;
 constexpr int kCuts = 3;
 // popdist-agent-service, truncated as the kernel truncates process names.
 constexpr std::string_view kServiceName = "popdist-agent-s";
-
-double secondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 std::size_t countOf(const std::string& text, std::string_view word) {
   std::size_t count = 0;
@@ -185,7 +180,6 @@ class HostMeasurement {
       showProgress("a host is cut off, " + std::to_string(cut + 1) + " of " + std::to_string(kCuts));
       takeCut(job, noticed_s, ended_s);
     }
-    if (noticed_s.empty()) return;
     addFigure("silence", kPoprun, "until the host is named", "s", noticed_s);
     addFigure("silence", kPoprun, "until the job has ended", "s", ended_s);
   }
