@@ -3,9 +3,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "bench/harness/command.h"
+#include "bench/harness/options.h"
 #include "bench/launch_hosts/rig.h"
 
 namespace pop::bench::collectives {
@@ -164,15 +163,10 @@ std::string pathOfOurs(const std::string& program, const std::string& own_direct
   return ::access(path.c_str(), X_OK) == 0 ? path : "";
 }
 
-template <typename T>
-bool namesOrIsEmpty(const std::vector<T>& list, const T& value) {
-  return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
-}
-
 }  // namespace
 
 bool Contestant::takesPart(const Cell& cell) const {
-  return namesOrIsEmpty(operations, cell.operation) &&
+  return chooses(operations, cell.operation) &&
          (cell.type == popdist::Type::kFloat || family == Family::kOurs);
 }
 
@@ -200,8 +194,7 @@ bool isOverTcp(const std::string& contestant, Family family) {
 }
 
 std::vector<std::string> contestantNames() {
-  std::vector<std::string> names;
-  for (const Contestant& contestant : allContestants()) names.push_back(contestant.name);
+  std::vector<std::string> names = namesOf(allContestants());
   names.insert(names.end(), {kHosts, kHostsShared, kGlooHosts, kOpenMpiHosts, kOpenMpiHostsTcp});
   return names;
 }
@@ -210,7 +203,7 @@ std::vector<Contestant> chooseContestants(const std::vector<std::string>& only,
                                           const std::string& own_directory, const HostRig* rig) {
   std::vector<Contestant> chosen;
   for (Contestant& contestant : rig == nullptr ? allContestants() : contestantsOver(*rig)) {
-    if (!namesOrIsEmpty(only, contestant.name)) continue;
+    if (!chooses(only, contestant.name)) continue;
     contestant.launcher = contestant.launcher == "poprun" ? pathOfOurs("poprun", own_directory)
                                                           : findInPath(contestant.launcher);
     contestant.rank_program = pathOfOurs(contestant.rank_program, own_directory);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured figures, as values.
+// Measured figures, as values; their goals and their tables.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,9 @@
 #include "bench/collectives_speed/cell.h"
 #include "bench/collectives_speed/contestants.h"
 #include "bench/collectives_speed/yardsticks.h"
+#include "bench/harness/goal.h"
 #include "bench/harness/statistics.h"
+#include "bench/harness/turn.h"
 
 namespace pop::bench::collectives {
 
@@ -18,15 +20,27 @@ struct TimeFigure {
   Cell cell;
   std::string contestant;
   Family family = Family::kOurs;
-  Summary us;           // microseconds of one operation, over batches; count 0 when no run ended well
-  int runs = 0;         // that ended well
-  int hung = 0;         // runs that were ended at their time limit
-  int failed = 0;       // runs that ended with an error, a wrong result included
-  int not_quiet = 0;    // good runs that began although the machine was busy
-  std::string failure;  // the first one, in words
+  Summary us;    // microseconds of one operation, over batches; count 0 when no run ended well
+  Tally runs{};  // a wrong result is a failure
 
   bool measured() const { return us.count > 0; }
-  bool mostlyNotQuiet() const { return not_quiet * 2 > runs; }
+  bool mostlyNotQuiet() const { return runs.mostlyNotQuiet(); }
+};
+
+/// The results of one contestant's turns in one cell. Turns on distant cores count only if there are no
+/// others.
+struct Turns {
+  const Contestant* contestant = nullptr;
+  TimeFigure figure{};
+  std::vector<double> near{}, far{};  ///< microseconds
+  int near_turns = 0, far_turns = 0, not_quiet = 0;
+
+  int bad() const { return figure.runs.hung + figure.runs.failed; }
+
+  void count(const std::vector<double>& values, bool is_near, bool is_quiet);
+  /// The reference distance has changed: by the new one, none of the turns was near.
+  void nearWasFar();
+  TimeFigure result() const;
 };
 
 struct Figures {
@@ -59,5 +73,11 @@ struct Figures {
     return found == limits.end() ? nullptr : &*found;
   }
 };
+
+/// The goals for which both sides have figures, in the order of the tables.
+std::vector<Goal> judge(const Figures& figures);
+
+/// Records everything, and shows it to people.
+void report(const Figures& figures);
 
 }  // namespace pop::bench::collectives

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "bench/collectives_speed/cell.h"
 #include "bench/collectives_speed/contestants.h"
-#include "bench/collectives_speed/operations.h"
 #include "bench/collectives_speed/options.h"
 
 namespace pop::bench::collectives {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/collectives_speed/goals.h"
-
 #include <optional>
 #include <string>
 
+#include "bench/collectives_speed/figures.h"
 #include "bench/collectives_speed/goal_tables.h"
 
 namespace pop::bench::collectives {

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/collectives_speed/measure.h"
 
-#include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 
 #include "bench/collectives_speed/near_cores.h"
 #include "bench/collectives_speed/series.h"
-#include "bench/collectives_speed/turns.h"
-#include "bench/harness/command.h"
 #include "bench/harness/machine.h"
-#include "bench/harness/quiet_gate.h"
 #include "bench/harness/session.h"
 
 namespace pop::bench::collectives {
@@ -20,43 +17,24 @@ constexpr std::size_t kYardsticksFrom = 64 * kKiB;  // below, it is handing over
 constexpr std::size_t kSmallest = 64;               // one cache line
 constexpr std::chrono::milliseconds kNearTimeout{3000};
 
-// The last line, where most programs report their errors.
-std::string lastLineOf(std::string output) {
-  while (!output.empty() && output.back() == '\n') output.pop_back();
-  const std::size_t line_feed = output.rfind('\n');
-  return output.substr(line_feed == std::string::npos ? 0 : line_feed + 1).substr(0, 200);
-}
-
-// A wrong value is reported before the launchers' own messages.
-std::string whatWentWrong(const std::string& output) {
+// The series in a run's output; without any, the turn has failed. A wrong value is reported before the
+// launchers' own messages.
+std::vector<Series> seriesOf(Turn& turn) {
+  if (!turn.run.ok()) return {};
+  const std::string& output = turn.run.value().output;
   const std::size_t wrong = output.find("wrong result");
-  return wrong == std::string::npos ? lastLineOf(output)
-                                    : output.substr(wrong, output.find('\n', wrong) - wrong);
-}
-
-struct Outcome {
-  std::vector<Series> series;
-  bool hung = false;
-  std::string failure;  // empty: it ended well
-};
-
-Outcome runAndRead(std::vector<std::string> words, std::chrono::milliseconds time_limit) {
-  const Result<RunResult> result = run({.argv = std::move(words), .time_limit = time_limit});
-  if (!result.ok()) return {.failure = result.status().message()};
-  const RunResult& ended = result.value();
-  Outcome outcome{.series = seriesIn(ended.output), .hung = ended.end == End::kTimedOut};
-  if (!ended.succeeded())
-    outcome.failure = inWords(ended) + ": " + whatWentWrong(ended.output);
-  else if (outcome.series.empty())
-    outcome.failure = "no figures in its output";
-  return outcome;
+  if (!turn.failure.empty() && wrong != std::string::npos)
+    turn.failure = inWords(turn.run.value()) + ": " + output.substr(wrong, output.find('\n', wrong) - wrong);
+  std::vector<Series> series = seriesIn(output);
+  if (turn.failure.empty() && series.empty()) turn.failure = "no figures in its output";
+  return series;
 }
 
 /// All turns in one cell.
 class CellMeasurement {
  public:
   CellMeasurement(const Cell& cell, const Options& options, int cores, NearCores& near)
-      : cell_(cell), options_(options), cores_(cores), gate_(options.quiet_timeout), near_(near) {}
+      : cell_(cell), options_(options), cores_(cores), near_(near) {}
 
   void addContestant(const Contestant& contestant) {
     if (!contestant.takesPart(cell_)) return;
@@ -89,22 +67,25 @@ class CellMeasurement {
   void takeTurn(Turns& turns) {
     const bool near_before = near_.wait();
     heedStandard();
-    const QuietGate::Passed passed = gate_.wait();
-    const CpuTimes before = readCpuTimes();
-    const Outcome outcome = runAndRead(turns.contestant->commandLine(cell_, options_.batchesOfRun(), cores_),
-                                       options_.time_limit);
-    const CpuTimes during = readCpuTimes().since(before);
+    Turn turn =
+        bench::takeTurn({.argv = turns.contestant->commandLine(cell_, options_.batchesOfRun(), cores_),
+                         .time_limit = options_.time_limit},
+                        options_.quiet_timeout);
+    const std::vector<Series> series = seriesOf(turn);
     const bool near = near_before && near_.areNear() && near_.standard() == standard_;
     heedStandard();
-    record(lineOf(*turns.contestant, outcome)
-               .add("quiet", passed.quiet)
-               .add("idle_before", passed.idle_fraction)
-               .add("near", near)
-               .add("busy_ticks", during.busy)
-               .add("steal_ticks", during.steal));
-    if (outcome.failure.empty()) return turns.count(outcome.series.front().values, near, passed.quiet);
-    ++(outcome.hung ? turns.figure.hung : turns.figure.failed);
-    if (turns.figure.failure.empty()) turns.figure.failure = outcome.failure;
+    JsonLine line("run");
+    line.add("operation", nameOf(cell_.operation)).add("element", popdist::nameOf(cell_.type));
+    line.add("ranks", cell_.ranks).add("bytes", cell_.bytes).add("contestant", turns.contestant->name);
+    turn.addTo(line).add("near", near);
+    if (turn.failure.empty()) {
+      const std::vector<double>& values = series.front().values;
+      line.add("batches", values.size()).add("median_us", summarize(values).median);
+      turns.count(values, near, turn.gate.quiet);
+    } else {
+      turns.figure.runs.count(turn);
+    }
+    record(line);
   }
 
   // No cell shows figures of both states together without a mark.
@@ -138,31 +119,22 @@ class CellMeasurement {
 
   void takeLimit(const std::string& prefix, const std::vector<std::string>& words) {
     near_.wait();
-    const Outcome outcome = runAndRead(words, options_.time_limit);
-    if (!outcome.failure.empty()) showProgress("limits: " + outcome.failure + '\n');
-    for (const Series& series : outcome.series) {
+    Turn turn = bench::takeTurn({.argv = words, .time_limit = options_.time_limit}, {});
+    for (const Series& series : seriesOf(turn)) {
       std::vector<double>& all = limits_[prefix + series.name];
       all.insert(all.end(), series.values.begin(), series.values.end());
     }
+    if (!turn.failure.empty()) showProgress("limits: " + turn.failure + '\n');
   }
 
-  // The highest median of all series whose names begin with `name`.
-  std::optional<double> best(const std::string& prefix) const {
-    std::optional<double> found;
-    for (const auto& [name, values] : limits_) {
-      if (!name.starts_with(prefix) || values.empty()) continue;
-      found = std::max(found.value_or(0), summarize(values).median);
-    }
-    return found;
-  }
-
-  // The same for times: the lowest.
-  std::optional<double> quickest(const std::string& prefix) const {
+  // Of the medians of all series whose names begin with `prefix`, the one that `better` chooses.
+  template <typename Better>
+  std::optional<double> best(const std::string& prefix, const Better& better) const {
     std::optional<double> found;
     for (const auto& [name, values] : limits_) {
       if (!name.starts_with(prefix) || values.empty()) continue;
       const double median = summarize(values).median;
-      found = std::min(found.value_or(median), median);
+      if (!found || better(median, *found)) found = median;
     }
     return found;
   }
@@ -170,34 +142,18 @@ class CellMeasurement {
   CellLimits limits() const {
     return {.cell = cell_,
             .cores = cores_,
-            .copy_where_data_is = best("B_u "),
-            .copy_in_shared_cache = best("B_3 "),
-            .tcp_stream = best("stream"),
-            .tcp_duplex = best("duplex"),
-            .tcp_swap = quickest("swap"),
-            .flag = best("flag"),
-            .yield = best("yield")};
-  }
-
-  JsonLine lineOf(const Contestant& contestant, const Outcome& outcome) const {
-    JsonLine line("run");
-    line.add("operation", nameOf(cell_.operation))
-        .add("element", popdist::nameOf(cell_.type))
-        .add("ranks", cell_.ranks)
-        .add("bytes", cell_.bytes)
-        .add("contestant", contestant.name)
-        .add("end", outcome.failure.empty() ? "ok"
-                    : outcome.hung          ? "hung"
-                                            : "failed");
-    if (!outcome.failure.empty()) return line.add("failure", outcome.failure);
-    const std::vector<double>& values = outcome.series.front().values;
-    return line.add("batches", values.size()).add("median_us", summarize(values).median);
+            .copy_where_data_is = best("B_u ", std::greater()),
+            .copy_in_shared_cache = best("B_3 ", std::greater()),
+            .tcp_stream = best("stream", std::greater()),
+            .tcp_duplex = best("duplex", std::greater()),
+            .tcp_swap = best("swap", std::less()),
+            .flag = best("flag", std::greater()),
+            .yield = best("yield", std::greater())};
   }
 
   const Cell cell_;
   const Options& options_;
   const int cores_;
-  const QuietGate gate_;
   NearCores& near_;
   int standard_ = near_.standard();  // that the near turns were held against
   bool has_tcp_ = false;
@@ -211,7 +167,10 @@ std::string whyUnusable(const Contestant& contestant) {
   if (contestant.launcher.empty()) return "its launcher is not installed";
   if (contestant.rank_program.empty()) return "its library or headers are not installed";
   const Cell smallest{Operation::kAllReduce, popdist::Type::kFloat, 2, 8};
-  return runAndRead(contestant.commandLine(smallest, 1, 1), std::chrono::seconds(20)).failure;
+  Turn turn =
+      takeTurn({.argv = contestant.commandLine(smallest, 1, 1), .time_limit = std::chrono::seconds(20)}, {});
+  seriesOf(turn);
+  return turn.failure;
 }
 
 Figures measureAll(const std::vector<Contestant>& contestants, const LimitsProgram& limits_program,

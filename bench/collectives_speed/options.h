@@ -3,30 +3,24 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
-#include <string>
 #include <vector>
 
 #include "bench/collectives_speed/cell.h"
-#include "common/base/status.h"
+#include "bench/harness/options.h"
 
 namespace pop::bench::collectives {
 
 inline constexpr std::size_t kKiB = 1024;
 inline constexpr std::size_t kMiB = 1024 * kKiB;
 
-struct Options {
+struct Options : RunOptions {
   std::vector<Operation> operations{kOperations.begin(), kOperations.end()};
   std::vector<int> ranks{2, 4, 8};
   std::vector<std::size_t> bytes{8, kKiB, 64 * kKiB, kMiB, 16 * kMiB};
-  int hosts = 1;                  // the ranks are spread evenly over this many
-  std::vector<std::string> only;  // contestants; empty: all
-  int repeats = 12;               // batches of each figure, spread over the rounds
-  int rounds = 2;                 // in which every contestant has a turn, a new process each time
-  std::chrono::milliseconds quiet_timeout{1000};
-  std::chrono::milliseconds time_limit{60'000};  // of one run
-  bool help = false;
+  int hosts = 1;     // the ranks are spread evenly over this many
+  int repeats = 12;  // batches of each figure, spread over the rounds
+  int rounds = 2;    // in which every contestant has a turn, a new process each time
 
   /// The number of cores that the ranks can use, of a machine with `cores`: each host gets one, in turn.
   int coresOfRanks(int cores) const { return hosts > 1 ? std::min(hosts, cores) : cores; }
@@ -35,7 +29,6 @@ struct Options {
 
 /// kInvalidArgument says what is wrong with the command line.
 Result<Options> parseOptions(int argc, const char* const* argv);
-std::string help();
 
 /// The cells: every operation on floats, and from 1 MiB on all-reduce on the 16-bit types.
 std::vector<Cell> cellsOf(const Options& options);

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/collectives_speed/report.h"
-
 #include <algorithm>
 #include <optional>
+#include <utility>
 
+#include "bench/collectives_speed/figures.h"
+#include "bench/harness/results.h"
+#include "bench/harness/session.h"
 #include "bench/harness/table.h"
 
 namespace pop::bench::collectives {
 namespace {
-
-constexpr const char* kLegend =
-    "Times and ratios are of medians of batches; in brackets, ratios of minima. ~: most of the runs did not\n"
-    "begin on a quiet machine. hK, fK: K runs hung, failed. -: no run ended well, or not measured.\n";
 
 // Three digits and more: "0.06", "8.71", "95.2", "2460".
 std::string microseconds(double us) {
@@ -23,11 +21,7 @@ std::string ratioText(double ratio) {
 }
 
 std::string cellOf(const TimeFigure& figure) {
-  std::string cell = figure.measured() ? microseconds(figure.us.median) : "-";
-  if (figure.mostlyNotQuiet()) cell = '~' + cell;
-  if (figure.hung > 0) cell += " h" + std::to_string(figure.hung);
-  if (figure.failed > 0) cell += " f" + std::to_string(figure.failed);
-  return cell;
+  return figure.runs.marked(figure.measured() ? microseconds(figure.us.median) : "-");
 }
 
 // Cells that differ only in size and type form one table.
@@ -111,26 +105,44 @@ std::string ratioTable(const Figures& figures, const Group& group, const std::st
   return has_row ? table.text() : "";
 }
 
+struct Limit {
+  const char* json;
+  const char* heading;
+  std::optional<double> value;
+};
+
+std::vector<Limit> limitsOf(const CellLimits& limits) {
+  return {{"b_u_gb_s", "B_u, GB/s", limits.copy_where_data_is},
+          {"b_3_gb_s", "B_3, GB/s", limits.copy_in_shared_cache},
+          {"tcp_stream_gb_s", "stream, GB/s", limits.tcp_stream},
+          {"tcp_duplex_gb_s", "duplex, GB/s", limits.tcp_duplex},
+          {"flag_us", "flag, µs", limits.flag},
+          {"yield_us", "yield, µs", limits.yield},
+          {"t_heap_us", "T_heap, µs", limits.sharedMemoryUs()},
+          {"t_priv_us", "T_priv, µs", limits.privateMemoryUs()},
+          {"t_tcp_us", "T_tcp, µs", limits.tcpUs()},
+          {"t_swap_us", "T_swap, µs", limits.swapUs()},
+          {"t_small_us", "T_small, µs", limits.smallUs()}};
+}
+
 std::string limitTable(const Figures& figures) {
-  const auto text = [](const std::optional<double>& value) { return value ? ratioText(*value) : "-"; };
-  Table table({"limits", "B_u, GB/s", "B_3, GB/s", "stream, GB/s", "duplex, GB/s", "flag, µs", "yield, µs",
-               "T_heap, µs", "T_priv, µs", "T_tcp, µs", "T_swap, µs", "T_small, µs"});
+  if (figures.limits.empty()) return {};
+  std::vector<std::string> headings{"limits"};
+  for (const Limit& each : limitsOf({})) headings.emplace_back(each.heading);
+  Table table(std::move(headings));
   for (const CellLimits& limits : figures.limits) {
-    table.addRow({inWords(limits.cell), text(limits.copy_where_data_is), text(limits.copy_in_shared_cache),
-                  text(limits.tcp_stream), text(limits.tcp_duplex), text(limits.flag), text(limits.yield),
-                  text(limits.sharedMemoryUs()), text(limits.privateMemoryUs()), text(limits.tcpUs()),
-                  text(limits.swapUs()), text(limits.smallUs())});
+    std::vector<std::string> row{inWords(limits.cell)};
+    for (const Limit& each : limitsOf(limits)) row.push_back(each.value ? ratioText(*each.value) : "-");
+    table.addRow(std::move(row));
   }
-  return figures.limits.empty() ? "" : "The machine's limits, measured alongside\n\n" + table.text() + '\n';
+  return "The machine's limits, measured alongside\n\n" + table.text() + '\n';
 }
 
 std::string failures(const Figures& figures) {
   std::string text;
   for (const TimeFigure& figure : figures.times) {
-    if (figure.failure.empty()) continue;
-    text += figure.contestant + ", " + inWords(figure.cell) + ": " + std::to_string(figure.hung) + " hung, " +
-            std::to_string(figure.failed) + " failed of " +
-            std::to_string(figure.hung + figure.failed + figure.runs) + "; first: " + figure.failure + '\n';
+    if (!figure.runs.failure.empty())
+      text += figure.contestant + ", " + inWords(figure.cell) + ": " + figure.runs.failures() + '\n';
   }
   return text.empty() ? text : "Runs without a figure\n\n" + text + '\n';
 }
@@ -145,42 +157,23 @@ JsonLine& addCell(JsonLine& line, const Cell& cell) {
 JsonLine toJson(const TimeFigure& figure) {
   JsonLine line("time");
   addCell(line, figure.cell).add("contestant", figure.contestant).add("batches", figure.us.count);
-  line.add("median_us", figure.us.median).add("min_us", figure.us.min).add("max_us", figure.us.max);
-  line.add("lower_quartile_us", figure.us.lower_quartile).add("upper_quartile_us", figure.us.upper_quartile);
-  return line.add("hung", figure.hung).add("failed", figure.failed).add("not_quiet", figure.not_quiet);
+  line.add(figure.us, "us").add("hung", figure.runs.hung).add("failed", figure.runs.failed);
+  return line.add("not_quiet", figure.runs.not_quiet);
 }
 
 JsonLine toJson(const CellLimits& limits) {
   JsonLine line("limits");
   addCell(line, limits.cell).add("cores", limits.cores);
-  const auto addIf = [&](const char* name, const std::optional<double>& value) {
-    if (value) line.add(name, *value);
-  };
-  addIf("b_u_gb_s", limits.copy_where_data_is);
-  addIf("b_3_gb_s", limits.copy_in_shared_cache);
-  addIf("tcp_stream_gb_s", limits.tcp_stream);
-  addIf("tcp_duplex_gb_s", limits.tcp_duplex);
-  addIf("flag_us", limits.flag);
-  addIf("yield_us", limits.yield);
-  addIf("t_heap_us", limits.sharedMemoryUs());
-  addIf("t_priv_us", limits.privateMemoryUs());
-  addIf("t_tcp_us", limits.tcpUs());
-  addIf("t_swap_us", limits.swapUs());
-  addIf("t_small_us", limits.smallUs());
+  for (const Limit& each : limitsOf(limits))
+    if (each.value) line.add(each.json, *each.value);
   return line;
 }
 
 }  // namespace
 
-std::vector<JsonLine> toJson(const Figures& figures, const std::vector<Goal>& goals) {
-  std::vector<JsonLine> lines;
-  for (const TimeFigure& figure : figures.times) lines.push_back(toJson(figure));
-  for (const CellLimits& limits : figures.limits) lines.push_back(toJson(limits));
-  for (const Goal& goal : goals) lines.push_back(bench::toJson(goal));
-  return lines;
-}
-
-std::string inWords(const Figures& figures, const std::vector<Goal>& goals) {
+void report(const Figures& figures) {
+  for (const TimeFigure& figure : figures.times) record(toJson(figure));
+  for (const CellLimits& limits : figures.limits) record(toJson(limits));
   std::string text;
   for (const Group& group : groupsOf(figures)) {
     text += headingOf(group.cells.front()) + "\n\n" + timeTable(figures, group) + '\n';
@@ -189,7 +182,31 @@ std::string inWords(const Figures& figures, const std::vector<Goal>& goals) {
       if (!ratios.empty()) text += ratios + '\n';
     }
   }
-  return text + limitTable(figures) + goalTable(goals) + failures(figures) + kLegend;
+  text += "Times and ratios are of medians of batches; in brackets, ratios of minima. ";
+  bench::report(text + kLegend + '\n' + limitTable(figures) + failures(figures), {}, judge(figures));
+}
+
+void Turns::count(const std::vector<double>& values, bool is_near, bool is_quiet) {
+  std::vector<double>& sample = is_near ? near : far;
+  sample.insert(sample.end(), values.begin(), values.end());
+  ++(is_near ? near_turns : far_turns);
+  if (is_near && !is_quiet) ++not_quiet;
+}
+
+void Turns::nearWasFar() {
+  far.insert(far.end(), near.begin(), near.end());
+  far_turns += std::exchange(near_turns, 0);
+  near.clear();
+  not_quiet = 0;
+}
+
+TimeFigure Turns::result() const {
+  TimeFigure result = figure;
+  const bool has_near = near_turns > 0;
+  result.us = summarize(has_near ? near : far);
+  result.runs.good = has_near ? near_turns : far_turns;
+  result.runs.not_quiet = has_near ? not_quiet : far_turns;
+  return result;
 }
 
 }  // namespace pop::bench::collectives

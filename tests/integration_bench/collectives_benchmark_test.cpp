@@ -60,7 +60,9 @@ TEST(CollectivesBenchmark, OverHostsOpenMpiIsToldToYieldOnlyWhereRanksShareAHost
   for (const std::string name : {"openmpi-hosts", "openmpi-hosts-tcp"}) {
     const collectives::Contestant peer = collectives::chooseContestants({name}, POP_BIN_DIR, &rig).at(0);
     collectives::Cell cell{collectives::Operation::kAllReduce, popdist::Type::kFloat, 2, 8};
-    const int cores = collectives::Options{.hosts = rig.size()}.coresOfRanks(2);
+    collectives::Options options;
+    options.hosts = rig.size();
+    const int cores = options.coresOfRanks(2);
     EXPECT_THAT(peer.commandLine(cell, 1, cores), Not(Contains("mpi_yield_when_idle"))) << name;
     cell.ranks = 4;
     EXPECT_THAT(peer.commandLine(cell, 1, cores), Contains("mpi_yield_when_idle")) << name;

@@ -11,7 +11,7 @@
 
 #include <cstddef>
 
-#include "bench/collectives_speed/operations.h"
+#include "bench/collectives_speed/cell.h"
 #include "bench/collectives_speed/ranks/member.h"
 
 namespace pop::bench::collectives {

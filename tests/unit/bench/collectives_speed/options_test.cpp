@@ -41,9 +41,12 @@ TEST(CollectivesOptions, BatchesAreSpreadOverRounds) {
 }
 
 TEST(CollectivesOptions, EachHostHasOneCoreAsFarAsThereAreCores) {
-  EXPECT_EQ(Options{.hosts = 1}.coresOfRanks(4), 4);
-  EXPECT_EQ(Options{.hosts = 2}.coresOfRanks(4), 2);
-  EXPECT_EQ(Options{.hosts = 8}.coresOfRanks(4), 4);
+  Options options;
+  EXPECT_EQ(options.coresOfRanks(4), 4);
+  options.hosts = 2;
+  EXPECT_EQ(options.coresOfRanks(4), 2);
+  options.hosts = 8;
+  EXPECT_EQ(options.coresOfRanks(4), 4);
 }
 
 TEST(CollectivesOptions, MistakesAreNamed) {

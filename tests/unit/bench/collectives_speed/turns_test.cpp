@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/collectives_speed/turns.h"
+#include "bench/collectives_speed/figures.h"
 
 #include <gtest/gtest.h>
 
