@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/training_speed/contestants.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include "bench/harness/command.h"
@@ -43,19 +42,17 @@ Trainer ddp(const Model& model) {
 
 }  // namespace
 
-std::set<std::string> trainerNames() {
-  std::set<std::string> names{"example-avx2", "example-baseline"};
-  for (const Model& model : kModels) {
-    names.insert(std::string(kExample) + model.suffix);
-    names.insert(std::string(kDdp) + model.suffix);
-  }
+std::vector<std::string> trainerNames() {
+  std::vector<std::string> names;
+  for (const Model& model : kModels)
+    for (const char* const contestant : {kExample, kDdp})
+      names.push_back(contestant + std::string(model.suffix));
+  names.insert(names.end(), {"example-avx2", "example-baseline"});
   return names;
 }
 
 std::vector<Trainer> chooseTrainers(const std::vector<std::string>& only, const std::string& directory) {
-  const auto chosen = [&](const std::string& name) {
-    return only.empty() || std::find(only.begin(), only.end(), name) != only.end();
-  };
+  const auto chosen = [&](const std::string& name) { return chooses(only, name); };
   std::vector<Trainer> trainers;
   for (const Model& model : kModels) {
     const std::string ours = std::string(kExample) + model.suffix;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that train the same networks on the same data, with the same batch: 2 processes, 64 samples each.
+// Programs that train the same networks on the same data, with the same batch: 2 processes, 64 samples each;
+// and the options of bench_training.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
+
+#include "bench/harness/options.h"
 
 namespace pop::bench {
 
@@ -26,8 +28,16 @@ struct Trainer {
   std::string why_unusable;          // empty: it can be measured
 };
 
+struct TrainingOptions : RunOptions {
+  int epochs = 10;
+  int rounds = 5;
+};
+
+/// kInvalidArgument names what is wrong with the command line.
+Result<TrainingOptions> parseTrainingOptions(int argc, const char* const* argv);
+
 /// The names of all contestants.
-std::set<std::string> trainerNames();
+std::vector<std::string> trainerNames();
 
 /// The contestants named in `only`; empty: all. `directory` contains our programs. May start programs to see
 /// whether they are usable.

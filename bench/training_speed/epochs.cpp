@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <sstream>
 
+#include "bench/harness/results.h"
+#include "bench/harness/session.h"
 #include "bench/harness/table.h"
 #include "bench/training_speed/contestants.h"
 
@@ -25,13 +27,6 @@ std::string cellOf(const Summary& summary, double unit, int digits) {
          fixed(summary.max / unit, digits) + ")";
 }
 
-JsonLine& add(JsonLine& line, const Summary& summary) {
-  return line.add("runs", summary.count)
-      .add("median", summary.median)
-      .add("min", summary.min)
-      .add("max", summary.max);
-}
-
 void addGoals(const Model& model, const std::vector<Trainings>& all, int epochs, std::vector<Goal>& goals) {
   const Trainings* const ours = find(all, std::string(kExample) + model.suffix);
   const Trainings* const peer = find(all, std::string(kDdp) + model.suffix);
@@ -39,20 +34,14 @@ void addGoals(const Model& model, const std::vector<Trainings>& all, int epochs,
   for (int epoch = 0; peer != nullptr && epoch < epochs; ++epoch) {
     const Summary ratio = ratioOf(*ours, *peer, epoch);
     if (ratio.count == 0) continue;
-    goals.push_back({.text = "samples/s, " + ours->contestant + " / " + peer->contestant + ", epoch " +
-                             std::to_string(epoch + 1),
-                     .value = ratio.median,
-                     .limit = model.times_the_peer,
-                     .at_least = true,
-                     .is_noisy = ours->mostlyDisturbed() || peer->mostlyDisturbed()});
+    goals.push_back(
+        {"samples/s, " + ours->contestant + " / " + peer->contestant + ", epoch " + std::to_string(epoch + 1),
+         ratio.median, model.times_the_peer, true, "", ours->mostlyDisturbed() || peer->mostlyDisturbed()});
   }
   const Summary steady = lastToFirst(*ours);
   if (steady.count > 0)
-    goals.push_back({.text = "samples/s of " + ours->contestant + ", last epoch / first",
-                     .value = steady.median,
-                     .limit = kLastToFirst,
-                     .at_least = true,
-                     .is_noisy = ours->mostlyDisturbed()});
+    goals.push_back({"samples/s of " + ours->contestant + ", last epoch / first", steady.median, kLastToFirst,
+                     true, "", ours->mostlyDisturbed()});
 }
 
 /// The reference of `contestant`, if it was measured.
@@ -123,25 +112,24 @@ std::vector<Goal> judge(const std::vector<Trainings>& all, int epochs) {
   return goals;
 }
 
-std::vector<JsonLine> toJson(const std::vector<Trainings>& all, int epochs) {
-  std::vector<JsonLine> lines;
+void report(const std::vector<Trainings>& all, int epochs) {
+  const auto recordFor = [](JsonLine& line, const Summary& summary) {
+    record(line.add("runs", summary.count).add(summary));
+  };
   for (const Trainings& each : all) {
     const Trainings* const ours = oursIn(all, each);
     for (int epoch = 0; epoch < epochs; ++epoch) {
       JsonLine speed("samples_per_s");
-      lines.push_back(
-          add(speed.add("contestant", each.contestant).add("epoch", epoch + 1), speedOf(each, epoch)));
+      recordFor(speed.add("contestant", each.contestant).add("epoch", epoch + 1), speedOf(each, epoch));
       if (ours == nullptr) continue;
       JsonLine ratio("ratio");
-      lines.push_back(
-          add(ratio.add("ours", ours->contestant).add("theirs", each.contestant).add("epoch", epoch + 1),
-              ratioOf(*ours, each, epoch)));
+      ratio.add("ours", ours->contestant).add("theirs", each.contestant).add("epoch", epoch + 1);
+      recordFor(ratio, ratioOf(*ours, each, epoch));
     }
     JsonLine steady("last_to_first");
-    lines.push_back(add(steady.add("contestant", each.contestant), lastToFirst(each)));
+    recordFor(steady.add("contestant", each.contestant), lastToFirst(each));
   }
-  for (const Goal& goal : judge(all, epochs)) lines.push_back(toJson(goal));
-  return lines;
+  report(inWords(all, epochs), {}, judge(all, epochs));
 }
 
 std::string inWords(const std::vector<Trainings>& all, int epochs) {
@@ -162,7 +150,7 @@ std::string inWords(const std::vector<Trainings>& all, int epochs) {
     table.addRow(std::move(cells));
   }
   return "Thousand samples/s, and ratios of the same round: median (least–most) of the rounds\n\n" +
-         table.text() + '\n' + goalTable(judge(all, epochs));
+         table.text() + '\n';
 }
 
 }  // namespace pop::bench

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "bench/harness/goal.h"
-#include "bench/harness/json_line.h"
 #include "bench/harness/statistics.h"
 #include "common/base/status.h"
 
@@ -47,8 +46,10 @@ std::string oursFor(const std::string& contestant);
 /// last epoch at 95 % of the first one's. Values are medians. Only what was measured.
 std::vector<Goal> judge(const std::vector<Trainings>& all, int epochs);
 
-std::vector<JsonLine> toJson(const std::vector<Trainings>& all, int epochs);
-/// Formats the tables.
+/// Tables of the trainings.
 std::string inWords(const std::vector<Trainings>& all, int epochs);
+
+/// Records everything, and shows it to people.
+void report(const std::vector<Trainings>& all, int epochs);
 
 }  // namespace pop::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/training_speed/options.h"
-
 #include <gtest/gtest.h>
+
+#include "bench/training_speed/contestants.h"
 
 namespace pop::bench {
 namespace {
