@@ -3,14 +3,13 @@
 // state; when it is on the disk, beside a plain write of as many bytes; and what is left of the rate of a
 // loop that keeps both cores busy. Beside it PyTorch's torch.save, which stops the training until it is done.
 // JSON lines on stdout, tables on stderr. It only reports: its exit code does not depend on the figures.
-//   bench_checkpoint DIRECTORY
+//   bench_checkpoint [DIRECTORY]   on the disk to measure; without it, where temporary files go
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -18,12 +17,13 @@
 #include <string>
 #include <vector>
 
+#include "bench/harness/clock.h"
 #include "bench/harness/command.h"
-#include "bench/harness/goal.h"
-#include "bench/harness/json_line.h"
+#include "bench/harness/options.h"
+#include "bench/harness/results.h"
 #include "bench/harness/session.h"
-#include "bench/harness/statistics.h"
 #include "bench/harness/table.h"
+#include "bench/harness/turn.h"
 #include "common/sys/fd.h"
 #include "popdist/checkpoint.hpp"
 #include "tests/testing/temp_dir.h"
@@ -33,7 +33,6 @@ namespace pop::bench {
 namespace {
 
 namespace train = popdist::train;
-using Clock = std::chrono::steady_clock;
 using popdist::testing::ThreadGroup;
 
 constexpr std::size_t kMib = std::size_t{1} << 20U;
@@ -43,10 +42,6 @@ constexpr int kLoopRounds = 7;
 constexpr std::chrono::seconds kWindow{4};  // of the loop, with and without saves
 constexpr std::chrono::seconds kBetweenSaves{2};
 constexpr const char* kPython = "/usr/bin/python3";  // Debian's, which has python3-torch
-
-double secondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 popdist::Tensors stateOf(std::size_t mib) {
   std::vector<popdist::Tensor> tensors;
@@ -188,10 +183,8 @@ Peer measurePeer(const std::string& directory) {
   const Result<RunResult> run = pop::bench::run({.argv = {kPython, "-B", TORCH_SAVE_PROGRAM, directory,
                                                           std::to_string(kStateMib), std::to_string(kRounds)},
                                                  .time_limit = std::chrono::minutes(3)});
-  if (!run.ok() || !run.value().succeeded()) {
-    record(JsonLine("failure")
-               .add("contestant", "torch.save")
-               .add("why", run.ok() ? run.value().output.substr(0, 300) : run.status().message()));
+  if (const std::string why = failureOf(run); !why.empty()) {
+    record(JsonLine("failure").add("contestant", "torch.save").add("why", why));
     return peer;
   }
   std::istringstream lines(run.value().output);
@@ -216,15 +209,10 @@ class Report {
     std::vector<double> ratios;
     for (std::size_t i = 0; i < std::min(above.size(), below.size()); ++i)
       if (below[i] > 0) ratios.push_back(above[i] / below[i]);
-    const Goal goal{.text = text, .value = summarize(ratios).median, .limit = limit, .at_least = at_least};
-    record(toJson(goal));
-    goals_.push_back(goal);
+    goals_.push_back({text, summarize(ratios).median, limit, at_least});
   }
 
-  void show() const {
-    showProgress("");
-    std::fputs((table_.text() + goalTable(goals_)).c_str(), stderr);
-  }
+  void show() const { report(table_.text() + '\n', {}, goals_); }
 
  private:
   Table table_{{"256 MiB", "ms", "least", "most"}};
@@ -232,10 +220,7 @@ class Report {
 };
 
 int benchmark(const std::string& parent) {
-  if (const Status adopted = adoptOrphans(); !adopted.ok()) {
-    std::fprintf(stderr, "bench/checkpoint: %s\n", adopted.message().c_str());
-    return 1;
-  }
+  if (const Status adopted = adoptOrphans(); !adopted.ok()) return failed(adopted);
   beginSession();
   const testing::TempDir directory(parent);
   const Peer peer = measurePeer(directory.path());

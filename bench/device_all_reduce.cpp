@@ -11,7 +11,6 @@
 // cost. float32. Sums of ones are checked before and after the batches. The timed values are infinity, which
 // sums leave unchanged: zeros would be cheaper to store than data.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -19,14 +18,17 @@
 #include <string>
 #include <vector>
 
+#include "bench/harness/clock.h"
+#include "bench/harness/session.h"
+#include "bench/harness/statistics.h"
 #include "popdist/buffer.hpp"
 #include "popdist/pod.hpp"
 #include "popdist/popdist.hpp"
 
 namespace {
 
+using pop::bench::Clock;
 using popdist::Context;
-using Clock = std::chrono::steady_clock;
 
 constexpr int kBatches = 31;
 constexpr double kBatchUs = 5000;
@@ -37,14 +39,9 @@ double stepUs(const std::function<void()>& step, int steps) {
   world.barrier();
   const auto begin = Clock::now();
   for (int i = 0; i < steps; ++i) step();
-  double us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count() / steps;
+  double us = pop::bench::secondsSince(begin) * 1e6 / steps;
   world.allReduce(&us, &us, 1, popdist::Type::kDouble, popdist::Operator::kMax);
   return us;
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + kBatches / 2, values.end());
-  return values[kBatches / 2];
 }
 
 // One step on ones; checks that the first `summed` elements equal `sum`.
@@ -83,12 +80,11 @@ void measure(popdist::Pod& pod, float* memory, const char* name, std::size_t cou
   }
   checkBoth();
   if (context.instanceIndex() != 0) return;
-  const double us = median(batches[0]);
-  std::printf(
-      "{\"memory\": \"%s\", \"instances\": %d, \"replicas\": %d, \"tensor_bytes\": %zu, \"median_us\": %.2f, "
-      "\"min_us\": %.2f, \"ratio\": %.2f}\n",
-      name, context.numInstances(), pod.numReplicas(), count * sizeof(float), us,
-      *std::min_element(batches[0].begin(), batches[0].end()), us / median(batches[1]));
+  const pop::bench::Summary us = pop::bench::summarize(batches[0]);
+  pop::bench::JsonLine line("device_all_reduce");
+  line.add("memory", name).add("instances", context.numInstances()).add("replicas", pod.numReplicas());
+  line.add("tensor_bytes", count * sizeof(float)).add("median_us", us.median).add("min_us", us.min);
+  pop::bench::record(line.add("ratio", us.median / pop::bench::summarize(batches[1]).median));
   std::fflush(stdout);
 }
 

@@ -13,7 +13,6 @@
 // Each way's sum of ones is checked before and after the batches. The timed values are infinity, which sums
 // leave unchanged: zeros would be cheaper to store than data.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -24,18 +23,22 @@
 #include <string>
 #include <vector>
 
+#include "bench/harness/clock.h"
+#include "bench/harness/session.h"
+#include "bench/harness/statistics.h"
 #include "popdist/buffer.hpp"
 #include "popdist/popdist.hpp"
 
 namespace {
 
+using pop::bench::Clock;
+using pop::bench::summarize;
 using popdist::AsyncCommunicator;
 using popdist::Buffer;
 using popdist::Context;
 using popdist::FusedAllReduce;
 using popdist::FusedTensor;
 using popdist::Type;
-using Clock = std::chrono::steady_clock;
 
 constexpr int kBatches = 31;
 constexpr double kBatchUs = 5000;
@@ -65,14 +68,9 @@ double stepUs(Way& way) {
   world.barrier();
   const auto begin = Clock::now();
   for (int step = 0; step < way.steps; ++step) way.step();
-  double us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count() / way.steps;
+  double us = pop::bench::secondsSince(begin) * 1e6 / way.steps;
   world.allReduce(&us, &us, 1, Type::kDouble, popdist::Operator::kMax);
   return us;
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + kBatches / 2, values.end());
-  return values[kBatches / 2];
 }
 
 // Tensors one behind the other, with `gap` elements between them.
@@ -110,13 +108,12 @@ void measure(std::vector<Way>& ways) {
 
 void report(const std::vector<Way>& ways, std::size_t tensors, std::size_t bytes) {
   for (const Way& way : ways) {
-    const double us = median(way.batch_us);
-    std::printf(
-        "{\"way\": \"%s\", \"memory\": \"%s\", \"ranks\": %d, \"tensors\": %zu, \"tensor_bytes\": %zu, "
-        "\"bucket_bytes\": %zu, \"median_us\": %.1f, \"min_us\": %.1f, \"ratio\": %.2f}\n",
-        way.name.c_str(), way.memory, popdist::getNumInstances(), tensors, bytes, way.bucket_bytes, us,
-        *std::min_element(way.batch_us.begin(), way.batch_us.end()),
-        us / median(ways[way.compared_with].batch_us));
+    const pop::bench::Summary us = summarize(way.batch_us);
+    pop::bench::JsonLine line("fused_all_reduce");
+    line.add("way", way.name).add("memory", way.memory).add("ranks", popdist::getNumInstances());
+    line.add("tensors", tensors).add("tensor_bytes", bytes).add("bucket_bytes", way.bucket_bytes);
+    line.add("median_us", us.median).add("min_us", us.min);
+    pop::bench::record(line.add("ratio", us.median / summarize(ways[way.compared_with].batch_us).median));
   }
 }
 

@@ -5,20 +5,19 @@
 // depend on the figures.
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "bench/harness/clock.h"
 #include "bench/harness/command.h"
-#include "bench/harness/goal.h"
-#include "bench/harness/json_line.h"
-#include "bench/harness/machine.h"
+#include "bench/harness/options.h"
+#include "bench/harness/results.h"
 #include "bench/harness/session.h"
-#include "bench/harness/statistics.h"
 #include "bench/harness/table.h"
+#include "bench/harness/turn.h"
 #include "libpopdist/data/dataset/permutation.h"
 #include "libpopdist/data/formats/records.h"
 #include "popdist/io.hpp"
@@ -27,7 +26,6 @@ namespace pop::bench {
 namespace {
 
 namespace io = popdist::io;
-using Clock = std::chrono::steady_clock;
 
 constexpr int kRounds = 3;
 constexpr std::size_t kFileBytes = std::size_t{256} << 20U;
@@ -39,10 +37,6 @@ struct Case {
   double goal;  // times the better of the peer's two
 };
 const Case kCases[] = {{1024, 256, 8}, {16 * 1024, 128, 2.5}, {64 * 1024, 64, 2}, {1024 * 1024, 16, 1.5}};
-
-double secondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 void writeFile(const std::string& path, std::size_t sample_bytes) {
   const std::size_t samples = kFileBytes / sample_bytes;
@@ -117,9 +111,8 @@ double peerRate(const std::string& path, const Case& each, int workers) {
       pop::bench::run({.argv = {kPython, "-B", DATALOADER_PROGRAM, path, std::to_string(each.sample_bytes),
                                 std::to_string(each.batch), std::to_string(workers)},
                        .time_limit = std::chrono::minutes(3)});
-  if (run.ok() && run.value().succeeded()) return std::stod(run.value().output);
-  const std::string why =
-      run.ok() ? inWords(run.value()) + ": " + run.value().output.substr(0, 300) : run.status().message();
+  const std::string why = failureOf(run);
+  if (why.empty()) return std::stod(run.value().output);
   record(JsonLine("failure").add("contestant", "dataloader").add("workers", workers).add("why", why));
   return 0;
 }
@@ -147,10 +140,7 @@ class Sizes {
     std::filesystem::remove(path);
   }
 
-  void report() const {
-    showProgress("");
-    std::fputs((table_.text() + goalTable(goals_)).c_str(), stderr);
-  }
+  void report() const { bench::report(table_.text() + '\n', {}, goals_); }
 
  private:
   static void add(std::map<std::string, std::vector<double>>& rates, const Case& each,
@@ -175,23 +165,10 @@ class Sizes {
     table_.addRow({size, fixed(median(rates["infeed"]), 2), fixed(median(rates["copy"]), 2),
                    fixed(median(rates["dataloader-0"]), 3), fixed(median(rates["dataloader-2"]), 3),
                    fixed(median(rates["wait_us"]), 1)});
-    addGoal({.text = "infeed / better DataLoader, " + size,
-             .value = median(beside_peer),
-             .limit = each.goal,
-             .at_least = true});
-    addGoal({.text = "infeed / one thread's copy, " + size,
-             .value = median(beside_copy),
-             .limit = 0.7,
-             .at_least = true});
-    addGoal({.text = "next() of a batch that is read, " + size,
-             .value = median(rates["wait_us"]),
-             .limit = 5,
-             .unit = "us"});
-  }
-
-  void addGoal(const Goal& goal) {
-    record(toJson(goal));
-    goals_.push_back(goal);
+    if (median(rates["dataloader-0"]) > 0)
+      goals_.push_back({"infeed / better DataLoader, " + size, median(beside_peer), each.goal, true});
+    goals_.push_back({"infeed / one thread's copy, " + size, median(beside_copy), 0.7, true});
+    goals_.push_back({"next() of a batch that is read, " + size, median(rates["wait_us"]), 5, false, "us"});
   }
 
   std::string directory_;
@@ -200,10 +177,7 @@ class Sizes {
 };
 
 int benchmark() {
-  if (const Status adopted = adoptOrphans(); !adopted.ok()) {
-    std::fprintf(stderr, "bench/infeed: %s\n", adopted.message().c_str());
-    return 1;
-  }
+  if (const Status adopted = adoptOrphans(); !adopted.ok()) return failed(adopted);
   beginSession();
   const ScratchDirectory scratch;
   Sizes sizes(scratch.install(ownDirectory(), {}));

@@ -8,13 +8,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "bench/harness/clock.h"
+#include "bench/harness/command.h"
+#include "bench/harness/session.h"
+#include "bench/harness/statistics.h"
 
 namespace {
 
@@ -83,14 +87,11 @@ Run runOnce(const Launcher& launcher) {
   std::string text(std::size_t{kInstances} * kLines * (kLineBytes + 32),
                    '\0');  // touched before the clock starts
   std::size_t got = 0;
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = pop::bench::Clock::now();
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::dup2(ends[1], STDOUT_FILENO);
-    std::vector<char*> argv;
-    for (const std::string& argument : launcher.command) argv.push_back(const_cast<char*>(argument.c_str()));
-    argv.push_back(nullptr);
-    ::execvp(argv[0], argv.data());
+    ::execvp(launcher.command[0].c_str(), pop::bench::pointersTo(launcher.command).data());
     ::_exit(127);
   }
   ::close(ends[1]);
@@ -100,12 +101,12 @@ Run runOnce(const Launcher& launcher) {
     if (bytes <= 0) break;
     got += static_cast<std::size_t>(bytes);
   }
-  const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - begin;
+  const double taken_s = pop::bench::secondsSince(begin);
   ::close(ends[0]);
   ::waitpid(pid, nullptr, 0);
   const std::string_view all = std::string_view(text).substr(0, got);
   const int lines = static_cast<int>(std::count(all.begin(), all.end(), '\n'));
-  return {duration.count(), lines < kInstances * kLines ? kInstances * kLines - lines : tornLines(all)};
+  return {taken_s, lines < kInstances * kLines ? kInstances * kLines - lines : tornLines(all)};
 }
 
 int compare(const std::string& self, int runs) {
@@ -119,9 +120,7 @@ int compare(const std::string& self, int runs) {
        {"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-np", n, "--tag-output"},
        true}};
   for (Launcher& launcher : launchers) {
-    for (const std::string& part : {self, std::string("write"), std::to_string(kLines)}) {
-      launcher.command.push_back(part);
-    }
+    launcher.command.insert(launcher.command.end(), {self, "write", std::to_string(kLines)});
     std::vector<double> seconds;
     int torn = 0;
     for (int run = 0; run < runs; ++run) {
@@ -129,15 +128,13 @@ int compare(const std::string& self, int runs) {
       seconds.push_back(result.seconds);
       torn = std::max(torn, result.torn);
     }
-    std::sort(seconds.begin(), seconds.end());
-    const double median = seconds[seconds.size() / 2];
     // The instances' output without tags, divided by the time from the launcher's start to the end of its
     // output.
-    const double rate = kInstances * kLines * static_cast<double>(kLineBytes) / 1e6 / median;
-    std::printf(
-        "{\"bench\":\"output_rate\",\"launcher\":\"%s\",\"tagged\":%s,\"instances\":%d,\"mb_per_s\":%.0f,"
-        "\"seconds\":%.3f,\"torn_or_lost_lines\":%d}\n",
-        launcher.name, launcher.tagged ? "true" : "false", kInstances, rate, median, torn);
+    const double median = pop::bench::summarize(seconds).median;
+    pop::bench::JsonLine line("output_rate");
+    line.add("launcher", launcher.name).add("tagged", launcher.tagged).add("instances", kInstances);
+    line.add("mb_per_s", kInstances * kLines * static_cast<double>(kLineBytes) / 1e6 / median);
+    pop::bench::record(line.add("seconds", median).add("torn_or_lost_lines", torn));
     std::fflush(stdout);
   }
   return 0;

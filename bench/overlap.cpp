@@ -3,18 +3,15 @@
 // namespaces joined by a link of 1 Gbit/s, and in shared memory. JSON lines on stdout, tables on stderr. It
 // only reports: its exit code does not depend on the figures.
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "bench/harness/goal.h"
+#include "bench/harness/results.h"
 #include "bench/harness/session.h"
-#include "bench/harness/statistics.h"
 #include "bench/harness/table.h"
 #include "bench/overlap_speed/backward.h"
-#include "bench/overlap_speed/two_hosts.h"
 #include "tests/testing/thread_group.h"
 
 namespace pop::bench {
@@ -34,7 +31,7 @@ struct Medians {
   bool is_noisy = false;
 };
 
-class Report {
+class Overlaps {
  public:
   /// Ratios are medians of the rounds' ratios.
   Medians add(const BackwardSetting& setting, const std::vector<BackwardTimes>& rounds) {
@@ -62,15 +59,8 @@ class Report {
     return medians;
   }
 
-  void addGoal(Goal goal) {
-    record(toJson(goal));
-    goals_.push_back(std::move(goal));
-  }
-
-  void show() const {
-    showProgress("");
-    std::fputs((table_.text() + goalTable(goals_)).c_str(), stderr);
-  }
+  void addGoal(Goal goal) { goals_.push_back(std::move(goal)); }
+  void show() const { report(table_.text() + '\n', {}, goals_); }
 
  private:
   static double least(const std::vector<BackwardTimes>& rounds, double BackwardTimes::*time) {
@@ -98,7 +88,7 @@ class Report {
   std::vector<Goal> goals_;
 };
 
-void measureLink(Report& report, BackwardSetting setting, bool has_goal) {
+void measureLink(Overlaps& results, BackwardSetting setting, bool has_goal) {
   setting.name = std::string("1 Gbit/s, the ") + nameOf(setting.computes) + " computes" + setting.name;
   showProgress(setting.name);
   const auto rounds = measureOverTwoHosts(kMbitPerS, setting);
@@ -106,23 +96,20 @@ void measureLink(Report& report, BackwardSetting setting, bool has_goal) {
     isUsable(setting.name, rounds.status().message());
     return;
   }
-  const Medians medians = report.add(setting, rounds.value());
+  const Medians medians = results.add(setting, rounds.value());
   if (has_goal)
-    report.addGoal({.text = "hidden, " + setting.name,
-                    .value = medians.hidden,
-                    .limit = kLeastHiddenShare,
-                    .at_least = true,
-                    .is_noisy = medians.is_noisy});
+    results.addGoal(
+        {"hidden, " + setting.name, medians.hidden, kLeastHiddenShare, true, "", medians.is_noisy});
 }
 
-void measureLinks(Report& report) {
-  measureLink(report, {}, true);
-  measureLink(report, {.name = ", with adam", .updates = true}, true);
-  measureLink(report, {.name = ", buckets of 2 layers", .fusion = {.bucket_bytes = 8 << 20}}, false);
-  measureLink(report, {.computes = Computes::kHost}, true);
+void measureLinks(Overlaps& results) {
+  measureLink(results, {}, true);
+  measureLink(results, {.name = ", with adam", .updates = true}, true);
+  measureLink(results, {.name = ", buckets of 2 layers", .fusion = {.bucket_bytes = 8 << 20}}, false);
+  measureLink(results, {.computes = Computes::kHost}, true);
 }
 
-void measureSharedMemory(Report& report, Computes computes, double layer_ms) {
+void measureSharedMemory(Overlaps& results, Computes computes, double layer_ms) {
   const BackwardSetting setting{.name = std::string("shared memory, the ") + nameOf(computes) +
                                         " computes, " + fixed(layer_ms, 0) + " ms a layer",
                                 .layer_ms = layer_ms,
@@ -134,25 +121,22 @@ void measureSharedMemory(Report& report, Computes computes, double layer_ms) {
     const std::vector<BackwardTimes> measured = measureBackward(context, setting);
     if (context.instanceIndex() == 0) rounds = measured;
   });
-  const Medians medians = report.add(setting, rounds);
-  report.addGoal({.text = "with / without, " + setting.name,
-                  .value = medians.ratio,
-                  .limit = kMostInSharedMemory,
-                  .is_noisy = medians.is_noisy});
+  const Medians medians = results.add(setting, rounds);
+  results.addGoal(
+      {"with / without, " + setting.name, medians.ratio, kMostInSharedMemory, false, "", medians.is_noisy});
   // Other programs slow single rounds of either kind: the quickest rounds are comparable.
-  report.addGoal({.text = "the same, quickest rounds, " + setting.name,
-                  .value = medians.ratio_of_least,
-                  .limit = kMostInSharedMemory});
+  results.addGoal(
+      {"the same, quickest rounds, " + setting.name, medians.ratio_of_least, kMostInSharedMemory});
 }
 
 int benchmark() {
   beginSession();
-  Report report;
-  measureLinks(report);  // forks, so before threads
+  Overlaps results;
+  measureLinks(results);  // forks, so before threads
   // Short enough for a busy machine: a ThreadGroup has a time limit.
-  for (const double layer_ms : {20.0, 2.0}) measureSharedMemory(report, Computes::kDevice, layer_ms);
-  for (const double layer_ms : {5.0, 1.0}) measureSharedMemory(report, Computes::kHost, layer_ms);
-  report.show();
+  for (const double layer_ms : {20.0, 2.0}) measureSharedMemory(results, Computes::kDevice, layer_ms);
+  for (const double layer_ms : {5.0, 1.0}) measureSharedMemory(results, Computes::kHost, layer_ms);
+  results.show();
   return 0;
 }
 

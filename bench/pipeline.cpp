@@ -2,15 +2,12 @@
 // Measures what a pipeline costs beside the maths of its stages: runs of four stages that do nothing, or that
 // only look their tensors up, divided by the number of stage calls. JSON lines on stdout, tables on stderr.
 // It only reports: its exit code does not depend on the figures.
-#include <chrono>
-#include <cstdio>
 #include <string>
 #include <vector>
 
-#include "bench/harness/goal.h"
-#include "bench/harness/json_line.h"
+#include "bench/harness/clock.h"
+#include "bench/harness/results.h"
 #include "bench/harness/session.h"
-#include "bench/harness/statistics.h"
 #include "bench/harness/table.h"
 #include "popdist/pipeline.hpp"
 
@@ -18,7 +15,6 @@ namespace pop::bench {
 namespace {
 
 namespace train = popdist::train;
-using Clock = std::chrono::steady_clock;
 
 constexpr int kStages = 4;
 constexpr int kCount = 16;
@@ -79,8 +75,7 @@ double nsPerCall(train::Pipeline& pipeline) {
   for (int batch = 0; batch < kBatches; ++batch) {
     const auto begin = Clock::now();
     pipeline.run(values, gradients.refs(), {.arguments = &arguments}, update, {.repeat_count = kRunsInBatch});
-    const std::chrono::duration<double, std::nano> time = Clock::now() - begin;
-    ns.push_back(time.count() / (static_cast<double>(calls) * kRunsInBatch));
+    ns.push_back(secondsSince(begin) * 1e9 / (static_cast<double>(calls) * kRunsInBatch));
   }
   return summarize(ns).median;
 }
@@ -96,12 +91,10 @@ int benchmark() {
       const double ns = nsPerCall(pipeline);
       record(JsonLine("pipeline").add("stages", each.name).add("schedule", name).add("ns_per_call", ns));
       table.addRow({each.name, name, fixed(ns, 1)});
-      goals.push_back(
-          {.text = "stage call, " + each.name + ", " + name, .value = ns / 1000, .limit = 1, .unit = "us"});
-      record(toJson(goals.back()));
+      goals.push_back({"stage call, " + each.name + ", " + name, ns / 1000, 1, false, "us"});
     }
   }
-  std::fputs((table.text() + goalTable(goals)).c_str(), stderr);
+  report(table.text() + '\n', {}, goals);
   return 0;
 }
 

@@ -2,13 +2,12 @@
 // Measures Context::report on one core, where nobody listens and where somebody does.
 //   bench_report
 // One JSON line for each case: nanoseconds a call, the median over rounds and the best round.
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <string>
 #include <vector>
 
-#include "bench/harness/json_line.h"
+#include "bench/harness/clock.h"
+#include "bench/harness/session.h"
+#include "bench/harness/statistics.h"
 #include "libpopdist/collectives/api/context_impl.h"
 #include "tests/testing/thread_group.h"
 
@@ -18,10 +17,9 @@ constexpr int kRounds = 21;
 constexpr int kCalls = 200'000;
 
 double nanosecondsOf(popdist::Context& context, const std::vector<std::string>& names) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = pop::bench::Clock::now();
   for (int i = 0; i < kCalls; ++i) context.report(names[static_cast<std::size_t>(i) % names.size()], i);
-  const std::chrono::duration<double, std::nano> passed = std::chrono::steady_clock::now() - begin;
-  return passed.count() / kCalls;
+  return pop::bench::secondsSince(begin) * 1e9 / kCalls;
 }
 
 void measure(popdist::Context& context, const char* listens, int num_names) {
@@ -29,14 +27,10 @@ void measure(popdist::Context& context, const char* listens, int num_names) {
   for (int i = 0; i < num_names; ++i) names.push_back("samples_per_second_" + std::to_string(i));
   std::vector<double> rounds;
   for (int round = 0; round < kRounds; ++round) rounds.push_back(nanosecondsOf(context, names));
-  std::sort(rounds.begin(), rounds.end());
-  std::puts(pop::bench::JsonLine("report")
-                .add("listens", listens)
-                .add("names", num_names)
-                .add("ns", rounds[kRounds / 2])
-                .add("best_ns", rounds.front())
-                .text()
-                .c_str());
+  const pop::bench::Summary ns = pop::bench::summarize(rounds);
+  pop::bench::JsonLine line("report");
+  line.add("listens", listens).add("names", num_names).add("ns", ns.median).add("best_ns", ns.min);
+  pop::bench::record(line);
 }
 
 }  // namespace

@@ -6,28 +6,27 @@
 // A sum of ones is checked before and after them. The timed values are infinity, which sums leave unchanged:
 // zeros would be cheaper to store than data.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "bench/harness/json_line.h"
+#include "bench/harness/clock.h"
+#include "bench/harness/session.h"
+#include "bench/harness/statistics.h"
 #include "popdist/popdist.hpp"
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr double kBatchSeconds = 0.03;
 constexpr int kBatches = 11;
 
 double secondsFor(popdist::Communicator& world, std::vector<float>& data, int turns) {
   world.synchronize();
-  const Clock::time_point begin = Clock::now();
+  const auto begin = pop::bench::Clock::now();
   for (int turn = 0; turn < turns; ++turn) world.allReduceSum(std::span(data));
-  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  const double seconds = pop::bench::secondsSince(begin);
   std::vector<double> all(static_cast<std::size_t>(world.size()));
   world.allGather(&seconds, all.data(), 1, popdist::Type::kDouble);
   return *std::max_element(all.begin(), all.end());
@@ -53,18 +52,13 @@ void measure(popdist::Communicator& world, std::size_t bytes) {
   for (int batch = 0; batch < kBatches; ++batch)
     micros.push_back(secondsFor(world, data, turns) / turns * 1e6);
   check(world, data);
-  std::sort(micros.begin(), micros.end());
   if (world.rank() != 0) return;
-  const double median = micros[micros.size() / 2];
+  const pop::bench::Summary us = pop::bench::summarize(micros);
   const double n = world.size();
-  std::puts(pop::bench::JsonLine("all_reduce")
-                .add("ranks", world.size())
-                .add("bytes", bytes)
-                .add("median_us", median)
-                .add("least_us", micros.front())
-                .add("bus_gb_per_s", static_cast<double>(bytes) * 2 * (n - 1) / n / median / 1e3)
-                .text()
-                .c_str());
+  pop::bench::JsonLine line("all_reduce");
+  line.add("ranks", world.size()).add("bytes", bytes).add("median_us", us.median).add("least_us", us.min);
+  line.add("bus_gb_per_s", static_cast<double>(bytes) * 2 * (n - 1) / n / us.median / 1e3);
+  pop::bench::record(line);
   std::fflush(stdout);
 }
 

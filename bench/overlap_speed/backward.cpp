@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "bench/harness/clock.h"
 #include "popdist/communicator.hpp"
 #include "popdist/strategy.hpp"
 #include "popdist/weight_update.hpp"
@@ -15,11 +16,6 @@ namespace pop::bench {
 namespace {
 
 namespace train = popdist::train;
-using Clock = std::chrono::steady_clock;
-
-double secondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 /// A fixed amount of work, which takes longer when others take the core.
 class Layer {

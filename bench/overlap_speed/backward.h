@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/status.h"
 #include "popdist/context.hpp"
 #include "popdist/fused.hpp"
 
@@ -48,5 +49,10 @@ struct BackwardTimes {
 /// Every instance calls it, with the same setting. Kinds of a round follow each other by turns. The times are
 /// those of all instances.
 std::vector<BackwardTimes> measureBackward(popdist::Context& context, const BackwardSetting& setting);
+
+/// The same of two instances in network namespaces of their own, joined by a link that carries `mbit_per_s`
+/// in each direction. Forks, so call it while this process has one thread. Needs root. Error: the link cannot
+/// be shaped, or an instance fails.
+Result<std::vector<BackwardTimes>> measureOverTwoHosts(int mbit_per_s, const BackwardSetting& setting);
 
 }  // namespace pop::bench

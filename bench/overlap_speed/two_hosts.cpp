@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/overlap_speed/two_hosts.h"
-
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "bench/overlap_speed/backward.h"
 #include "common/sys/fd.h"
 #include "popdist/cluster_resolver.hpp"
 #include "tests/testing/test_hosts.h"
