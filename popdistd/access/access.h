@@ -20,7 +20,7 @@ class Access {
     Store& store;
     Commits& commits;
     Accounts& accounts;  ///< loaded
-    Api& api;
+    NumberingApi& api;
     PodsApi& pods;
     VipuApi& vipu;
     WallClock clock = [] { return std::chrono::system_clock::now(); };

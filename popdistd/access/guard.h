@@ -48,12 +48,12 @@ class Guard {
     }
   }
 
-  /// Makes the call, `make(reply)`, if the caller may. The interface answers what changes something once that
-  /// is durable: so what has been written down is durable with it, or neither is.
+  /// Makes the call, `make(reply)`, if the caller may, and may change `object` meanwhile. The interface
+  /// answers what changes something once that is durable: so what has been written down is durable with it,
+  /// or neither is.
   template <typename T>
   void call(const Caller& caller, const Rule& rule, const std::string& object, Reply<T> reply,
-            const std::function<void(Reply<T>)>& make,
-            const std::function<std::string()>& object_made = nullptr) {
+            const std::function<void(Reply<T>)>& make) {
     if (const Status may = mayToday(caller, rule); !may.ok())
       return refuse(caller, rule, object, std::move(reply), may);
     if (!rule.is_audited) return make(std::move(reply));
@@ -64,7 +64,7 @@ class Guard {
     });
     *is_later = true;
     const Status how = *outcome ? (*outcome)->status() : Status();
-    audit_.write(caller, rule.method, object_made && how.ok() ? object_made() : object, how);
+    audit_.write(caller, rule.method, object, how);
     if (*outcome) answerLater(std::move(reply), std::move(**outcome));
   }
 

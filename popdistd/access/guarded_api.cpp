@@ -60,30 +60,14 @@ void GuardedApi::passOfJob(std::string_view name, void (Api::*method)(const Call
 
 // ---- those that stand apart
 
-// Its number is known only with the reply, which comes when all is on the disk.
+// The reply comes when all is on the disk, together with what is written down here.
 void GuardedApi::submitApart(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply) {
-  const std::string object = objectOf(request);
-  std::int64_t before = 0;
-  guard_.call<v1::SubmitReply>(
-      caller, ruleOf("Submit"), object, std::move(reply),
-      [&](Reply<v1::SubmitReply> passed) {
-        before = newestJob(caller);
-        inner_.submit(caller, std::move(request), std::move(passed));
-      },
-      [&] {
-        const std::int64_t job = newestJob(caller);
-        return job > before ? "job " + std::to_string(job) : object;
-      });
-}
-
-std::int64_t GuardedApi::newestJob(const Caller& caller) {
-  const auto newest = std::make_shared<std::int64_t>(0);
-  v1::ListJobsRequest request;
-  request.set_page_size(1);
-  inner_.list(caller, std::move(request), [newest](const Result<v1::ListJobsReply>& list) {
-    if (list.ok() && list.value().jobs_size() > 0) *newest = list.value().jobs(0).id();
-  });
-  return *newest;
+  std::string object = objectOf(request);
+  const auto taken = [&object](std::int64_t job) { object = "job " + std::to_string(job); };
+  guard_.call<v1::SubmitReply>(caller, ruleOf("Submit"), object, std::move(reply),
+                               [&](Reply<v1::SubmitReply> passed) {
+                                 inner_.submitTelling(caller, std::move(request), std::move(passed), taken);
+                               });
 }
 
 Result<std::unique_ptr<Source<ShownChange>>> GuardedApi::watch(const Caller& caller,

@@ -9,7 +9,7 @@ namespace pop::popdistd {
 class GuardedApi final : public Api {
  public:
   /// Both outlive the object.
-  GuardedApi(Api& inner, Audit& audit, Today today = nullptr)
+  GuardedApi(NumberingApi& inner, Audit& audit, Today today = nullptr)
       : inner_(inner), guard_(audit, std::move(today)) {}
 
 #define CALL(Name, member, Request, Answer, ...) \
@@ -33,10 +33,8 @@ class GuardedApi final : public Api {
                  const Caller& caller, Request request, Reply<T> reply);
   void submitApart(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply);
   void setQuotaApart(const Caller& caller, v1::QuotaInfo quota, Reply<v1::QuotaInfo> reply);
-  /// The job with the highest number; 0: there is none.
-  std::int64_t newestJob(const Caller& caller);
 
-  Api& inner_;
+  NumberingApi& inner_;
   Guard guard_;
 };
 

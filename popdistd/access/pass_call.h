@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "popdistd/access/guard.h"
@@ -13,7 +14,7 @@ namespace pop::popdistd {
 
 /// `name`: of the method in its .proto.
 template <typename Interface, typename Request, typename T>
-void passCall(Guard& guard, std::string_view name, Interface& inner,
+void passCall(Guard& guard, std::string_view name, std::type_identity_t<Interface>& inner,
               void (Interface::*method)(const Caller&, Request, Reply<T>), const Caller& caller,
               Request request, Reply<T> reply) {
   const std::string object = objectOf(request);

@@ -3,6 +3,7 @@
 // proto/popdist/v1/controller.proto. All of it is called on the loop's thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -39,6 +40,15 @@ class Api {
                                                              Ready ready) = 0;
   virtual Result<std::unique_ptr<Source<v1::Record>>> logs(const Caller& caller,
                                                            const v1::LogsRequest& request, Ready ready) = 0;
+};
+
+/// The interface behind the guard, which has submitted jobs written down by their numbers.
+class NumberingApi : public Api {
+ public:
+  /// The same as submit(). Once the job is taken in, or is there by an earlier request of this id, its number
+  /// goes to `taken`, before the call returns; after an error, never.
+  virtual void submitTelling(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply,
+                             const std::function<void(std::int64_t job)>& taken) = 0;
 };
 
 }  // namespace pop::popdistd

@@ -49,7 +49,7 @@ struct CoreSettings {
   std::function<void(const Status& why)> give_up;
 };
 
-class DaemonCore final : public Api, public HostGate {
+class DaemonCore final : public NumberingApi, public HostGate {
  public:
   /// Loads the store and takes up the jobs in it. An error says what cannot be read.
   static Result<std::unique_ptr<DaemonCore>> start(Loop& loop, Store& store, CoreSettings settings);
@@ -60,6 +60,8 @@ class DaemonCore final : public Api, public HostGate {
 #define CALL(Name, member, Request, Answer, ...) \
   void member(const Caller& caller, v1::Request request, Reply<v1::Answer> reply) override;
 #include "proto/calls/controller.def"
+  void submitTelling(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply,
+                     const std::function<void(std::int64_t job)>& taken) override;
   void backup(const Caller& caller, v1::Nothing, Reply<std::string> reply) override;
   Result<std::unique_ptr<Source<ShownChange>>> watch(const Caller& caller, const v1::WatchRequest& request,
                                                      Ready ready) override;

@@ -16,6 +16,11 @@ constexpr int kMaxTroubled = 20;
 }  // namespace
 
 void DaemonCore::submit(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply) {
+  submitTelling(caller, std::move(request), std::move(reply), [](std::int64_t) {});
+}
+
+void DaemonCore::submitTelling(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply,
+                               const std::function<void(std::int64_t job)>& taken) {
   if (const Job* const known = jobs_.findRequest(requestKey(caller.user, request.request_id()));
       known != nullptr && !request.request_id().empty()) {
     if (known->record.request_digest() != requestDigest(request)) {
@@ -23,6 +28,7 @@ void DaemonCore::submit(const Caller& caller, v1::SubmitRequest request, Reply<v
                                                     " is that of job " + std::to_string(known->id()) +
                                                     ", which was submitted differently"));
     }
+    taken(known->id());
     return replyWhenDurable(known->id(), [reply](Result<v1::JobInfo> job) {
       if (!job.ok()) return reply(job.status());
       v1::SubmitReply again;
@@ -58,6 +64,7 @@ void DaemonCore::submit(const Caller& caller, v1::SubmitRequest request, Reply<v
     jobs_.remove(job.id());
     return reply(stored);
   }
+  taken(job.id());
   replyWhenDurable(job.id(), [reply](Result<v1::JobInfo> durable) {
     if (!durable.ok()) return reply(durable.status());
     v1::SubmitReply submitted;

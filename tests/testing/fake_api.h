@@ -69,7 +69,7 @@ class Feed {
   std::set<Reader*> readers_;
 };
 
-class FakeApi final : public popdistd::Api {
+class FakeApi final : public popdistd::NumberingApi {
  public:
   std::vector<std::string> calls;  ///< "alice submit train"
   std::vector<int> signals;
@@ -94,6 +94,11 @@ class FakeApi final : public popdistd::Api {
     *answer.mutable_job() = job(caller, 7);
     answer.mutable_job()->set_name(request.name());
     reply(answer);
+  }
+  void submitTelling(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply,
+                     const std::function<void(std::int64_t job)>& taken) override {
+    taken(7);
+    submit(caller, std::move(request), std::move(reply));
   }
   void get(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) override {
     answer(caller, "get", ref, std::move(reply));

@@ -152,6 +152,13 @@ TEST_F(WhoMayWhat, WhatChangesSomethingIsWrittenDownAlsoWhenItIsRefused) {
   EXPECT_THAT(audit.lines, ElementsAre("bob Drain host h0 7", "bob Drain host h0 0", "bob Hold job 7 7"));
 }
 
+TEST_F(WhoMayWhat, ASubmitIsWrittenDownByTheNumberOfItsJob) {
+  EXPECT_EQ(ask(api, &Api::submit, as(v1::ROLE_SUBMIT, "alice")), Code::kOk);
+  EXPECT_EQ(ask(api, &Api::submit, as(v1::ROLE_VIEWER)), Code::kPermissionDenied);
+  EXPECT_THAT(jobs.calls, ElementsAre("alice submit ")) << "nothing is looked for";
+  EXPECT_THAT(audit.lines, ElementsAre("alice Submit job 7 0", "bob Submit a job without a name 7"));
+}
+
 TEST_F(WhoMayWhat, NothingIsAnsweredBeforeItIsWrittenDown) {
   std::optional<Code> code;
   const auto reply = [&code](const Result<v1::JobInfo>& info) { code = info.code(); };
