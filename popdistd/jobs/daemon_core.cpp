@@ -348,7 +348,12 @@ void DaemonCore::said(HostChannel& channel, v1::HostReport report) {
   if (host == nullptr) return;
   bound(report);
   hosts_.heard(*host, report.heartbeat().clock_ms());
+  if (report.has_started() && isLeftAlone(report.started().key().job())) return;
   lives_.said(*host, std::move(report));
+}
+
+bool DaemonCore::isLeftAlone(std::int64_t job) const {
+  return job <= 0 || job >= next_job_id_ || is_unreadable_.contains(job) || lives_.isOrphan(job);
 }
 
 void DaemonCore::left(HostChannel& channel, const Status&) {

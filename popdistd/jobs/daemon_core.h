@@ -131,6 +131,8 @@ class DaemonCore final : public NumberingApi, public HostGate {
   /// quota; kNotFound, kPermissionDenied: the allocation.
   Status mayWait(const Caller& caller, const Job& job) const;
   v1::QuotaInfo view(const v1::QuotaInfo& quota);
+  /// The store does not know it, or cannot read it: no order goes to its runner.
+  bool isLeftAlone(std::int64_t job) const;
   std::int64_t firstFreeId(const std::vector<v1::HeldRunner>& runners);
   /// Without its place if the caller may not know in which allocation the job is, and so with which
   /// partition.

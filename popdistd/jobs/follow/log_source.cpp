@@ -85,7 +85,7 @@ void LogSource::look() {
 void LogSource::connect() {
   const Job* const job = jobs_.find(job_);
   if (job == nullptr) return end({Code::kNotFound, "job " + std::to_string(job_) + " was forgotten"});
-  if (!hasRecords(*job) || (job->state() == v1::JOB_ENDED && !job->info().has_started())) {
+  if (!hasRecords(*job) || (job->state() == v1::JOB_ENDED && !job->hasRun())) {
     if (!follows_ || job->state() == v1::JOB_ENDED) end({});
     return;
   }

@@ -172,6 +172,11 @@ void RunnerLinks::gone(const std::string& host, const RunnerId& runner) {
   refused(host, runner, {Code::kDataLoss, "the job's records on host " + host + " cannot be read"});
 }
 
+bool RunnerLinks::awaitsFeeder(const std::string& host, const RunnerId& runner) const {
+  const auto found = links_.find({host, runner});
+  return found != links_.end() && found->second.presence == Presence::kAsked;
+}
+
 void RunnerLinks::refused(const std::string& host, const RunnerId& runner, const Status& why) {
   const auto found = links_.find({host, runner});
   if (found == links_.end()) return;

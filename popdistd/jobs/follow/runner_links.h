@@ -68,6 +68,8 @@ class RunnerLinks {
   void said(const std::string& host, const RunnerId& runner, v1::RunnerReport report);
   /// Its process has ended.
   void gone(const std::string& host, const RunnerId& runner);
+  /// Its host was asked for a feeder, and none has spoken yet.
+  bool awaitsFeeder(const std::string& host, const RunnerId& runner) const;
   /// There is no feeder for it: its streams end with the reason.
   void refused(const std::string& host, const RunnerId& runner, const Status& why);
 

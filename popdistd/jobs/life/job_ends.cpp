@@ -87,6 +87,7 @@ void JobLives::takeEvent(Job& job, const v1::StoredRecord& record) {
     if (kept.ok()) job.record.set_event_bytes(job.record.event_bytes() + bytes);
   }
   info.set_last_sequence(record.sequence());
+  noteRun(job);
   if (event.has_restarting()) info.set_restarts(std::max(0, event.restarting().restart()));
   const int change = event.log().kind() == v1::EVENT_INSTANCE_STARTED ? 1
                      : event.log().kind() == v1::EVENT_INSTANCE_ENDED ? -1
@@ -126,14 +127,16 @@ void JobLives::finish(Job& job, const v1::JobOutcome& outcome) {
   });
 }
 
-// Without an outcome: the records' writer was killed, or they cannot be read. A job with records has run.
+// Without an outcome: the records' writer was killed, or they cannot be read. A job with records has run, and
+// one may have whose records cannot be read.
 void JobLives::recordsEnded(std::int64_t id, std::int32_t attempt, const Status& why) {
   Job* const job = parts_.jobs.find(id);
   if (!isCurrent(job, attempt) || !job->hasRunner()) return;
   job->live->events_stream = 0;
-  if (job->state() == v1::JOB_STARTING && job->info().last_sequence() == 0) return missing(*job);
+  const bool has_all = why.ok() || why.code() == Code::kNotFound;
+  if (has_all && !job->hasRun()) return missing(*job);
   runnerLost(*job, "its runner on host " + job->host() + " was killed" +
-                       (why.ok() || why.code() == Code::kNotFound ? "" : " (" + why.message() + ")"));
+                       (has_all ? "" : " (" + why.message() + ")"));
 }
 
 // ---- ends

@@ -115,7 +115,7 @@ void JobLives::runnerIsThere(Job& job) {
 }
 
 void JobLives::refused(Job& job, const Status& why) {
-  if (job.info().has_started() || !job.hasRunner()) return;  // of a feeder
+  if (job.hasRun() || !job.hasRunner()) return;  // of a feeder
   const std::string reason =
       "host " + job.host() + " could not start its runner: " + printable(why.message());
   if (job.record.cancels() > 0) return happened(job, JobLifeEvent::kRefused, job.record.cancel_reason());
@@ -196,7 +196,7 @@ bool JobLives::isOrphan(std::int64_t id) const {
                      [id](const auto& each) { return each.second.contains(id); });
 }
 
-// A runner whose job was forgotten while the host was away is killed and removed.
+// The runner of an attempt that is over, or of a job that was forgotten meanwhile, is killed and removed.
 void JobLives::takeUp(Host& host, const v1::HeldRunner& held) {
   Job* const job = parts_.jobs.find(held.key().job());
   const bool is_expected =
@@ -233,14 +233,9 @@ void JobLives::dismiss(Host& host, const v1::HeldRunner& held) {
   parts_.links.order(host.info().name(), idOf(held.key()), std::move(order));
 }
 
-// The host has joined, and has nothing of the job.
+// The host has nothing of the job.
 void JobLives::missing(Job& job) {
-  if (job.state() == v1::JOB_STARTING) {
-    job.mutableInfo().set_attempt(job.info().attempt() - 1);
-    return happened(job, JobLifeEvent::kNotThere);
-  }
-  if (!job.info().has_started() && job.record.cancels() > 0)
-    return happened(job, JobLifeEvent::kNotThere, job.record.cancel_reason());
+  if (!job.hasRun()) return happened(job, JobLifeEvent::kNotThere, job.record.cancel_reason());
   runnerLost(job, "host " + job.host() + " has nothing of it any more");
 }
 
@@ -253,10 +248,13 @@ void JobLives::said(Host& host, v1::HostReport report) {
     return isCurrent(job, key.attempt()) && job->host() == name ? job : nullptr;
   };
   switch (report.body_case()) {
-    case v1::HostReport::kStarted:
-      if (Job* const job = jobOf(report.started().key()); job != nullptr && job->hasRunner())
-        runnerIsThere(*job);
+    case v1::HostReport::kStarted: {
+      v1::HeldRunner started;
+      *started.mutable_key() = report.started().key();
+      started.set_alive(true);
+      if (!parts_.links.awaitsFeeder(name, idOf(started.key()))) takeUp(host, started);
       break;
+    }
     case v1::HostReport::kRefused: {
       const RunnerId runner = idOf(report.refused().key());
       const Status why(static_cast<Code>(report.refused().code()), report.refused().why());

@@ -106,6 +106,8 @@ class JobLives {
   void orderStartWhenDurable(const Job& job);
   void waitAgain(Job& job);
   void beginRun(Job& job);
+  /// Its time begins, if it has not.
+  void noteRun(Job& job) const;
   void stop(const Job& job, int number);
   void end(Job& job, v1::JobEnd how);
 

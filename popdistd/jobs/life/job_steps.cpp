@@ -71,7 +71,10 @@ void JobLives::orderStartWhenDurable(const Job& job) {
   });
 }
 
+// What is left of this attempt on its host goes; the next one has another number.
 void JobLives::waitAgain(Job& job) {
+  remove(job.host(), keyOf(job.runner()));
+  parts_.links.unfollow(std::exchange(job.live->events_stream, 0));
   parts_.pods.giveBack(job.id());
   v1::JobInfo& info = job.mutableInfo();
   info.clear_hosts();
@@ -89,9 +92,14 @@ void JobLives::beginRun(Job& job) {
     host->started_runner = parts_.loop.now();
   }
   job.live->start_is_sent = true;
+  noteRun(job);
+  save(job);
+}
+
+void JobLives::noteRun(Job& job) const {
+  if (job.info().has_started()) return;
   *job.mutableInfo().mutable_started() = timestamp(parts_.clock());
   *job.record.mutable_started_seen() = timestamp(parts_.seen.now());
-  save(job);
 }
 
 // Each cancel is one order, which may be given again after a connection was lost: the runner knows its

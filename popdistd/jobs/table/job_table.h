@@ -58,6 +58,8 @@ struct Job {
   RunnerId runner() const { return {record.info().id(), record.info().attempt()}; }
   /// The runner's host; empty: it has no runner yet.
   std::string host() const { return record.info().hosts().empty() ? "" : record.info().hosts(0); }
+  /// Its program may have begun: its runner was heard of, or has left records.
+  bool hasRun() const { return info().has_started() || info().last_sequence() > 0; }
   bool hasRunner() const {
     return state() == v1::JOB_STARTING || state() == v1::JOB_RUNNING || state() == v1::JOB_ENDING;
   }
