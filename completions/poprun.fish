@@ -94,7 +94,7 @@ complete -c poprun -n __poprun_before_program -l follow -s f -d 'with --logs: go
 complete -c poprun -n __poprun_before_program -l cancel -d 'end a detached job; a second time: kill it' -r -f
 complete -c poprun -n __poprun_before_program -l controller -d 'have popdistd there run the job; without --detach, show it: Ctrl-C ends it, and it outlives the terminal' -r -f
 complete -c poprun -n __poprun_before_program -l controller-tls -d 'with --controller: ca.pem, and user-NAME.pem with its key: your certificate' -r -f -a '(__fish_complete_directories)'
-complete -c poprun -n __poprun_before_program -l num-hosts -d 'with --controller and without --host: how many hosts popdistd chooses' -r -f
+complete -c poprun -n __poprun_before_program -l num-hosts -d 'with --controller and without --host: number of hosts, which popdistd chooses' -r -f
 complete -c poprun -n __poprun_before_program -l priority -d 'with --controller: jobs with a higher one start first' -r -f
 complete -c poprun -n __poprun_before_program -l held -d 'with --controller: the job waits until `popctl release job`' -f
 complete -c poprun -n __poprun_before_program -l no-wait -d 'with --controller: fail if the job cannot start now' -f

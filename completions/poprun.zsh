@@ -84,7 +84,7 @@ _arguments -S -A '-*' \
   '--cancel=[end a detached job; a second time: kill it]:ID: ' \
   '--controller=[have popdistd there run the job; without --detach, show it: Ctrl-C ends it, and it outlives the terminal]:HOST\:PORT[,...]: ' \
   '--controller-tls=[with --controller: ca.pem, and user-NAME.pem with its key: your certificate]:DIR:_files -/' \
-  '--num-hosts=[with --controller and without --host: how many hosts popdistd chooses]:N: ' \
+  '--num-hosts=[with --controller and without --host: number of hosts, which popdistd chooses]:N: ' \
   '--priority=[with --controller: jobs with a higher one start first]:N: ' \
   '--held[with --controller: the job waits until `popctl release job`]' \
   '--no-wait[with --controller: fail if the job cannot start now]' \

@@ -29,6 +29,7 @@ Result<tls::TlsFiles> authorityOf(const ServerSettings& settings) {
 Result<Server> serverOf(const Command& command, const ServerSettings& settings) {
   Server server{.address = settings.address,
                 .tls = std::nullopt,
+                .program = settings.program,
                 .reconnect = std::chrono::seconds(command.common.reconnect_s)};
   server.api_user_id = settings.api_user_id;
   server.api_access_key = settings.api_access_key;
@@ -43,7 +44,7 @@ Result<Server> serverOf(const Command& command, const ServerSettings& settings) 
   if (!files.ok()) return files.status();
   server.tls = std::move(*files);
   for (const std::string& warning : server.tls->warnings)
-    std::fprintf(stderr, "popctl: warning: %s\n", printable(warning).c_str());
+    std::fprintf(stderr, "%s: warning: %s\n", server.program.c_str(), printable(warning).c_str());
   return server;
 }
 

@@ -14,6 +14,7 @@
 namespace pop::popctl {
 
 struct ServerSettings {
+  std::string program = "popctl";          ///< that asks, for messages
   std::string address = "localhost:8090";  ///< HOST:PORT, or unix:PATH
   std::string tls;                         ///< directory; empty: without TLS
   std::string tls_option = "--tls";        ///< the option or file that has named it, for errors

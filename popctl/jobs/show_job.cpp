@@ -48,11 +48,11 @@ std::optional<std::chrono::system_clock::time_point> begunAt(const v1::JobInfo& 
   return std::chrono::system_clock::time_point(std::chrono::seconds(job.started().seconds()));
 }
 
-void sayWhyItWaits(const v1::JobInfo& job) {
+void sayWhyItWaits(const v1::JobInfo& job, const std::string& program) {
   const bool waits = job.state() == v1::JOB_QUEUED && job.wait_cause() != v1::WAIT_NONE;
   if (!waits && job.state() != v1::JOB_HELD) return;  // it may start at once
   const std::string reason = job.reason().empty() ? "" : ": " + printable(job.reason());
-  std::fprintf(stderr, "popctl: job %lld %s%s\n", static_cast<long long>(job.id()),
+  std::fprintf(stderr, "%s: job %lld %s%s\n", program.c_str(), static_cast<long long>(job.id()),
                waits ? "waits" : "is held", reason.c_str());
 }
 
@@ -134,7 +134,7 @@ int showJob(ControllerClient& client, const v1::JobInfo& job, const model::JobSp
   const std::vector<std::string> mistakes = findWrongInstances(output, spec.num_instances);
   if (!mistakes.empty()) return unusable(invalidArgument(join(mistakes, "\n")));
   if (const Status ready = sys::setUpForJobs(); !ready.ok()) return unusable(ready);
-  sayWhyItWaits(job);
+  sayWhyItWaits(job, client.server().program);
   setLogLevel(output);
   const SessionSettings settings{.output = outputSettings(output, spec), .begun = begunAt(job)};
   return runSession(spec, settings, [&](os::EpollLoop& loop, const SessionOutput& to) {

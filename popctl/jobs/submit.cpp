@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "common/contract/exit_code.h"
 #include "common/sys/random_name.h"
 #include "common/wire/job_codec.h"
 #include "popctl/commands.h"
@@ -18,6 +17,7 @@
 #include "poprun/cli/parse.h"
 #include "poprun/command/run_command.h"
 #include "poprun/plan/controller_mistakes.h"
+#include "poprun/session/job_session.h"
 
 namespace pop::popctl {
 namespace {
@@ -95,7 +95,8 @@ int show(const Command& command, const Options& options, ControllerClient& clien
   const Result<model::JobSpec> spec = wire::decodeSpec(request.spec().SerializeAsString());
   if (!spec.ok()) return failed(command, spec.status());
   if (!command.common.quiet)
-    std::fprintf(stderr, "popctl: submitted as job %lld\n", static_cast<long long>(job.id()));
+    std::fprintf(stderr, "%s: submitted as job %lld\n", client.server().program.c_str(),
+                 static_cast<long long>(job.id()));
   return showJob(client, job, spec.value(), options, {.controls = true});
 }
 
@@ -107,19 +108,17 @@ int waitFor(Command command, ControllerClient& client, const v1::JobInfo& job) {
   return waitJob(command, client);
 }
 
-// Submits the job that poprun's half has made; `refusal` turns popctl's exit code of a mistake
-// into the caller's.
-int submit(Command command, const ServerSettings& settings, const Options& options,
-           const model::JobSpec& spec, const std::function<int(int)>& refusal) {
-  command.object = options.detached.name;
-  Result<Server> server = serverOf(command, settings);
-  if (!server.ok()) return refusal(unusable(server.status()));
+// Says that there is no job, and returns the exit code.
+using Refuse = std::function<int(const Status&)>;
+
+int submit(const Command& command, Server server, const Options& options, const model::JobSpec& spec,
+           const Refuse& refuse) {
   Result<v1::SubmitRequest> request = requestOf(options, spec);
-  if (!request.ok()) return refusal(failed(command, request.status()));
+  if (!request.ok()) return refuse(request.status());
   request->set_allocation(command.submit.allocation);
-  ControllerClient client(std::move(*server), timeoutOf(command));
+  ControllerClient client(std::move(server), timeoutOf(command));
   const Result<v1::SubmitReply> reply = submitted(command, client, request.value());
-  if (!reply.ok()) return refusal(failed(command, reply.status()));
+  if (!reply.ok()) return refuse(reply.status());
   const v1::JobInfo& job = reply.value().job();
   if (!options.detached.detach) return show(command, options, client, request.value(), job);
   const bool in_json = command.common.json && !command.submit.wait;
@@ -129,26 +128,34 @@ int submit(Command command, const ServerSettings& settings, const Options& optio
 
 }  // namespace
 
-int submitJob(const Command& command, const ServerSettings& server) {
+int submitJob(Command command, const ServerSettings& settings) {
   cli::OptionFiles files;
   const pop::Surroundings here = surroundings(files);
   const cli::ParsedOptions parsed =
-      cli::parseOptions(poprunWords(command, server), cli::Spelling::kPoprun, here.file);
+      cli::parseOptions(poprunWords(command, settings), cli::Spelling::kPoprun, here.file);
   if (const auto done = withoutJob(parsed)) return *done;
   if (isJobCommand(parsed.options.detached)) return reportMistakes(findControllerMistakes(parsed.options));
   const BuiltJob job = jobToRun(parsed, here);
   if (const auto done = endsWithPlan(parsed.options, job)) return *done;
-  return submit(command, server, parsed.options, job.spec, [](int exit_code) { return exit_code; });
+  Result<Server> server = serverOf(command, settings);
+  if (!server.ok()) return unusable(server.status());
+  command.object = parsed.options.detached.name;
+  return submit(command, std::move(*server), parsed.options, job.spec,
+                [&](const Status& why) { return failed(command, why); });
 }
 
 int submitForPoprun(const Options& options, const model::JobSpec& spec) {
   Command command{.action = Action::kSubmitJob, .words = "submit job"};
   command.common.server = options.controller.server;
   command.common.tls = options.controller.tls;
-  const auto refusal = [](int) { return contract::kExitLauncherFailed; };
-  const Result<ServerSettings> settings = serverSettings(command.common, ownSurroundings());
-  if (!settings.ok()) return refusal(unusable(settings.status()));
-  return submit(std::move(command), settings.value(), options, spec, refusal);
+  Result<ServerSettings> settings = serverSettings(command.common, ownSurroundings());
+  if (!settings.ok()) return launcherFailed(settings.status());
+  settings->program = "poprun";
+  if (!options.controller.tls.empty()) settings->tls_option = "--controller-tls";
+  Result<Server> server = serverOf(command, settings.value());
+  if (!server.ok()) return launcherFailed(server.status());
+  server->options = "--controller, --controller-tls";
+  return submit(command, std::move(*server), options, spec, launcherFailed);
 }
 
 }  // namespace pop::popctl

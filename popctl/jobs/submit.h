@@ -11,7 +11,7 @@ namespace pop::popctl {
 
 /// Submits what poprun's options in `command.rest` say, and prints the job's number, or shows the job. After
 /// a lost connection it submits it again, which its request id makes safe. Returns popctl's exit code.
-int submitJob(const Command& command, const ServerSettings& server);
+int submitJob(Command command, const ServerSettings& settings);
 
 /// The same of a job that poprun has made, with poprun's exit codes.
 int submitForPoprun(const Options& options, const model::JobSpec& spec);

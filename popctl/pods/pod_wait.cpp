@@ -20,30 +20,36 @@ std::string errorsOf(const virmgrpc::PartitionStatus& status) {
   return status.errors().empty() ? "" : ": " + status.errors(status.errors_size() - 1);
 }
 
-// False: not yet.
-Result<bool> isActive(const virmgrpc::PartitionStatus& status) {
+// The state that it is still in; empty: it is ready to be used.
+Result<std::string> untilActive(const virmgrpc::PartitionStatus& status) {
   const bool idle = status.operation_state() == virmgrpc::POS_IDLE;
-  if (status.ready_state() == virmgrpc::PS_ACTIVE && idle) return true;
+  if (status.ready_state() == virmgrpc::PS_ACTIVE && idle) return std::string();
   const bool failed = status.operation_state() == virmgrpc::POS_FAILED ||
                       status.operation_state() == virmgrpc::POS_REMOVING ||
                       (status.ready_state() == virmgrpc::PS_ERROR && idle);
   if (failed)
     return failedPrecondition("partition " + inQuotes(status.partition_id()) + " is " + stateText(status) +
                               errorsOf(status));
-  return false;
+  return stateText(status) + " (--timeout)";
 }
 
-// Asks until `done` says so.
-template <typename Done>
-Status poll(PodsClient& client, const std::string& partition, Deadline deadline, const Done& done) {
+// Likewise; empty: it is gone.
+Result<std::string> untilGone(const virmgrpc::PartitionStatus& status) {
+  if (status.ready_state() == virmgrpc::PS_ERROR && status.operation_state() == virmgrpc::POS_REMOVING)
+    return failedPrecondition("it cannot be proved that nothing uses its IPUs" + errorsOf(status) +
+                              " (popctl release partition)");
+  return status.ready_state() == virmgrpc::PS_REMOVED ? "" : stateText(status) + " (--timeout)";
+}
+
+// Asks `ask` for what the partition still is until that is nothing.
+template <typename Ask>
+Status poll(const std::string& partition, Deadline deadline, const Ask& ask) {
   std::chrono::milliseconds pause = kFirstPause;
   while (true) {
-    const Result<virmgrpc::PartitionStatus> status = client.partitionStatus(partition);
-    POP_ASSIGN_OR_RETURN(const bool is_done, done(status));
-    if (is_done) return {};
+    POP_ASSIGN_OR_RETURN(const std::string still, ask());
+    if (still.empty()) return {};
     if (Clock::now() + pause >= deadline)
-      return {Code::kDeadlineExceeded,
-              "partition " + inQuotes(partition) + " is still " + stateText(status.value()) + " (--timeout)"};
+      return {Code::kDeadlineExceeded, "partition " + inQuotes(partition) + " is still " + still};
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, kLongestPause);
   }
@@ -52,37 +58,28 @@ Status poll(PodsClient& client, const std::string& partition, Deadline deadline,
 }  // namespace
 
 Status waitUntilActive(PodsClient& client, const std::string& partition, Deadline deadline) {
-  return poll(client, partition, deadline,
-              [](const Result<virmgrpc::PartitionStatus>& status) -> Result<bool> {
-                if (!status.ok()) return status.status();
-                return isActive(status.value());
-              });
+  return poll(partition, deadline, [&]() -> Result<std::string> {
+    POP_ASSIGN_OR_RETURN(const virmgrpc::PartitionStatus status, client.partitionStatus(partition));
+    return untilActive(status);
+  });
 }
 
 Status waitUntilGone(PodsClient& client, const std::string& partition, Deadline deadline) {
-  return poll(
-      client, partition, deadline, [](const Result<virmgrpc::PartitionStatus>& status) -> Result<bool> {
-        if (status.code() == Code::kNotFound) return true;
-        if (!status.ok()) return status.status();
-        const virmgrpc::PartitionStatus& value = status.value();
-        if (value.ready_state() == virmgrpc::PS_ERROR && value.operation_state() == virmgrpc::POS_REMOVING)
-          return failedPrecondition("it cannot be proved that nothing uses its IPUs" + errorsOf(value) +
-                                    " (popctl release partition)");
-        return value.ready_state() == virmgrpc::PS_REMOVED;
-      });
+  return poll(partition, deadline, [&]() -> Result<std::string> {
+    const Result<virmgrpc::PartitionStatus> status = client.partitionStatus(partition);
+    if (status.code() == Code::kNotFound) return std::string();
+    if (!status.ok()) return status.status();
+    return untilGone(status.value());
+  });
 }
 
 Status waitUntilLetGo(PodsClient& client, const std::string& partition, const std::string& holder,
                       Deadline deadline) {
-  std::chrono::milliseconds pause = kFirstPause;
-  while (true) {
+  return poll(partition, deadline, [&]() -> Result<std::string> {
     POP_ASSIGN_OR_RETURN(const std::optional<v1::PartitionInfo> info, client.partitionInfo(partition));
-    if (!info || !info->holder().ends_with(printable(holder))) return {};  // behind its user
-    if (Clock::now() + pause >= deadline)
-      return {Code::kDeadlineExceeded, "partition " + inQuotes(partition) + " is still held by " + holder};
-    std::this_thread::sleep_for(pause);
-    pause = std::min(2 * pause, kLongestPause);
-  }
+    const bool is_held = info && info->holder().ends_with(printable(holder));  // behind its user
+    return is_held ? "held by " + holder : "";
+  });
 }
 
 }  // namespace pop::popctl

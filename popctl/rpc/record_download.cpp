@@ -156,7 +156,7 @@ void RecordReader::run() {
     if (std::optional<runner::FeedEnd> end = endAfter(how)) return finish(std::move(*end));
     if (!reconnects.goesOn(SteadyClock::now(), client_.isConnecting())) {
       const Server& server = client_.server();
-      return finish({.words = "popctl: no connection to " + server.address + " for " +
+      return finish({.words = server.program + ": no connection to " + server.address + " for " +
                               std::to_string(server.reconnect.count()) + " s: " + how.message() +
                               "; the job goes on\n",
                      .exit_code = kExitUnavailable,
@@ -223,8 +223,9 @@ std::optional<runner::FeedEnd> RecordReader::endAfter(Status& how) {
   }
   if (has_outcome_) return runner::FeedEnd{};
   if (until_ && std::chrono::system_clock::now() >= *until_) {
-    return runner::FeedEnd{.words = "popctl: the output of job " + std::to_string(of_.job) +
-                                    " has not ended within " + secondsText(*of_.timeout) + " s (--timeout)\n",
+    return runner::FeedEnd{.words = client_.server().program + ": the output of job " +
+                                    std::to_string(of_.job) + " has not ended within " +
+                                    secondsText(*of_.timeout) + " s (--timeout)\n",
                            .exit_code = kExitUnavailable,
                            .of_job = false};
   }
@@ -237,8 +238,9 @@ std::optional<runner::FeedEnd> RecordReader::endAfter(Status& how) {
     how = info.ok() ? unavailable("the server has ended the stream before the job's end") : info.status();
   }
   if (isLost(how) || how.code() == Code::kDeadlineExceeded) return std::nullopt;
-  return runner::FeedEnd{.words = "popctl: the records of job " + std::to_string(of_.job) +
-                                  " cannot be read: " + printable(how.message()) + '\n',
+  return runner::FeedEnd{.words = client_.server().program + ": the records of job " +
+                                  std::to_string(of_.job) + " cannot be read: " + printable(how.message()) +
+                                  '\n',
                          .exit_code = exitCodeOfRecords(how),
                          .of_job = false};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which popdistd is asked, and time for which a lost connection is tried again.
+// The popdistd that is asked, and the program that asks it.
 #pragma once
 
 #include <chrono>
@@ -17,6 +17,7 @@ struct Server {
   std::string token;                 ///< "pop_…"; empty: none
   std::string api_user_id;           ///< V-IPU's, with the next; empty: none
   std::string api_access_key;
+  std::string program = "popctl";            ///< that asks, for messages
   std::string options = "--server, --tls";   ///< that name it, for errors
   std::string timeout_option = "--timeout";  ///< likewise
   std::chrono::seconds reconnect{60};        ///< time for which a lost connection is tried again
@@ -29,7 +30,7 @@ inline bool isLost(const Status& status) {
 
 /// The message, shown once, when a connection is lost.
 inline std::string reconnectingText(const Server& server) {
-  return "popctl: lost the connection to " + server.address + ", reconnecting…\n";
+  return server.program + ": lost the connection to " + server.address + ", reconnecting…\n";
 }
 
 }  // namespace pop::popctl

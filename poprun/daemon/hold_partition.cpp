@@ -52,28 +52,28 @@ Status removeOnceReached(PodsClient& client, const std::string& partition) {
   }
 }
 
-void removeIfAsked(const HoldOptions& options, PodsClient& client, const JobPartition& partition) {
-  if (!options.remove || !partition.made) return;
+void removeIfAsked(const PartitionOrder& order, PodsClient& client, const JobPartition& partition) {
+  if (!order.job.partition.remove || !partition.made) return;
   const Status removed = removeOnceReached(client, partition.id);
-  const bool has_gone = options.only_remove && removed.code() == Code::kNotFound;  // by popdistd itself
+  const bool has_gone = order.only_remove && removed.code() == Code::kNotFound;  // by popdistd itself
   if (!removed.ok() && !has_gone)
     std::fprintf(stderr, "poprun: partition %s is not removed: %s\n", printable(partition.id).c_str(),
                  printable(removed.message()).c_str());
 }
 
-Result<Held> attempt(const HoldOptions& options, PodsClient& client, const std::string& token) {
-  POP_ASSIGN_OR_RETURN(JobPartition partition, jobPartition(options, client, deadlineOf(client)));
+Result<Held> attempt(const PartitionOrder& order, PodsClient& client, const std::string& token) {
+  POP_ASSIGN_OR_RETURN(JobPartition partition, jobPartition(order, client, deadlineOf(client)));
   popctl::v1::HoldRequest request;
   request.set_partition(partition.id);
-  request.set_holder(options.holder);
+  request.set_holder(order.holder);
   request.set_token(token);
-  request.set_remove(options.remove && partition.made);
+  request.set_remove(order.job.partition.remove && partition.made);
   auto hold = std::make_unique<PartitionHold>(client, request);
   const Status held = hold->waitUntilHeld();
   if (held.ok()) return Held{.partition = std::move(partition), .hold = std::move(hold)};
   hold = nullptr;
   if (held.code() == Code::kUnimplemented) return Held{.partition = std::move(partition), .hold = nullptr};
-  removeIfAsked(options, client, partition);
+  removeIfAsked(order, client, partition);
   return held;
 }
 
@@ -94,20 +94,20 @@ bool stdinEndsWithin(std::chrono::milliseconds limit) {
 }
 
 // Another's job may end meanwhile. Stop retrying when poprun has exited.
-Result<Held> attempts(const HoldOptions& options, PodsClient& client) {
+Result<Held> attempts(const PartitionOrder& order, PodsClient& client) {
   const std::string token = sys::randomName() + sys::randomName();
-  Result<Held> held = attempt(options, client, token);
-  for (int i = 1; i < options.attempts && !held.ok() && !stdinEndsWithin(kBetweenAttempts); ++i)
-    held = attempt(options, client, token);
+  Result<Held> held = attempt(order, client, token);
+  for (int i = 1; i < order.job.partition.attempts && !held.ok() && !stdinEndsWithin(kBetweenAttempts); ++i)
+    held = attempt(order, client, token);
   return held;
 }
 
 // The job after this one may name the same partition, and must not find it held.
-void letGo(const HoldOptions& options, PodsClient& client, Held& held) {
+void letGo(const PartitionOrder& order, PodsClient& client, Held& held) {
   if (!held.hold) return;
   held.hold = nullptr;
   const Deadline deadline = std::chrono::steady_clock::now() + kUntilLetGo;
-  (void)waitUntilLetGo(client, held.partition.id, options.holder, deadline);  // else the server ends it
+  (void)waitUntilLetGo(client, held.partition.id, order.holder, deadline);  // else the server ends it
 }
 
 void waitForStdinsEnd() {
@@ -120,14 +120,14 @@ bool isRead(int output) {
   return ::poll(&end, 1, 0) <= 0 || (end.revents & POLLERR) == 0;
 }
 
-int removeHeldPartition(const HoldOptions& options, PodsClient& client) {
-  removeIfAsked(options, client, {.id = options.partition, .made = true});
+int removeHeldPartition(const PartitionOrder& order, PodsClient& client) {
+  removeIfAsked(order, client, {.id = order.job.partition.name, .made = true});
   return 0;
 }
 
-int hold(const HoldOptions& options, PodsClient& client) {
+int hold(const PartitionOrder& order, PodsClient& client) {
   ::signal(SIGPIPE, SIG_IGN);  // a poprun that is gone must not keep this from letting go
-  Result<Held> held = attempts(options, client);
+  Result<Held> held = attempts(order, client);
   if (!held.ok()) {
     if (isRead(STDOUT_FILENO))
       std::fprintf(stderr, "poprun: cannot get a V-IPU partition: %s\n",
@@ -143,28 +143,9 @@ int hold(const HoldOptions& options, PodsClient& client) {
   const std::string line = held->partition.id + (held->partition.made ? " made\n" : "\n");
   const int printed = isRead(STDOUT_FILENO) ? popctl::printText(line) : 0;
   waitForStdinsEnd();
-  letGo(options, client, *held);
-  removeIfAsked(options, client, held->partition);
+  letGo(order, client, *held);
+  removeIfAsked(order, client, held->partition);
   return printed;
-}
-
-HoldOptions optionsOf(const PartitionOrder& order) {
-  const model::PartitionRequest& request = order.job.partition;
-  HoldOptions options{.partition = request.name,
-                      .allocation = request.allocation,
-                      .size = static_cast<std::uint32_t>(model::partitionIpus(order.job)),
-                      .num_gcds = static_cast<std::uint32_t>(order.job.num_instances),
-                      .num_replicas = static_cast<std::uint32_t>(order.job.num_replicas),
-                      .num_segments = static_cast<std::uint32_t>(model::countIlds(order.job)),
-                      .update = request.update,
-                      .reset = request.reset,
-                      .remove = request.remove,
-                      .only_remove = order.only_remove,
-                      .attempts = request.attempts,
-                      .verbose = order.verbose,
-                      .holder = order.holder};
-  virmgrpc::SyncType_Parse(request.sync_type, &options.sync);  // or any, as the option has none else
-  return options;
 }
 
 std::string addressOf(const model::PartitionRequest& request) {
@@ -180,6 +161,7 @@ Result<popctl::Server> serverFor(const popctl::Command& command) {
   here.listens = nullptr;
   POP_ASSIGN_OR_RETURN(const popctl::ServerSettings settings, popctl::serverSettings(command.common, here));
   POP_ASSIGN_OR_RETURN(popctl::Server server, popctl::serverOf(command, settings));
+  server.program = "poprun";
   server.options = "--vipu-server-host, --vipu-server-port";
   server.timeout_option = "--vipu-server-timeout";
   return server;
@@ -188,7 +170,7 @@ Result<popctl::Server> serverFor(const popctl::Command& command) {
 }  // namespace
 
 int holdPartition() {
-  const Result<PartitionOrder> order = receive(STDIN_FILENO);
+  Result<PartitionOrder> order = receive(STDIN_FILENO);
   if (!order.ok()) return launcherFailed(order.status());
   const model::PartitionRequest& request = order.value().job.partition;
   popctl::Command command;
@@ -197,8 +179,7 @@ int holdPartition() {
   Result<popctl::Server> server = serverFor(command);
   if (!server.ok()) return launcherFailed(server.status());
   PodsClient client(std::move(*server), popctl::timeoutOf(command));
-  const HoldOptions options = optionsOf(order.value());
-  return options.only_remove ? removeHeldPartition(options, client) : hold(options, client);
+  return order->only_remove ? removeHeldPartition(*order, client) : hold(*order, client);
 }
 
 }  // namespace pop::daemon

@@ -105,8 +105,11 @@ TEST_F(Submit, AHangupLeavesTheJobAlone) {
 TEST_F(Submit, PoprunFailsWithItsOwnCode) {
   const Outcome refused = run(poprunOf({"--detach", "--no-wait", "./train"}));
   EXPECT_EQ(refused.exit_code, 125);
-  EXPECT_THAT(refused.err, HasSubstr("no host is free"));
+  EXPECT_THAT(refused.err, AllOf(StartsWith("poprun: "), HasSubstr("no host is free")));
   EXPECT_EQ(refused.out, "");
+  const Outcome keyless = run(poprunOf({"--controller-tls", "/nowhere", "./train"}));
+  EXPECT_EQ(keyless.exit_code, 125);
+  EXPECT_THAT(keyless.err, StartsWith("poprun: --controller-tls /nowhere"));
   for (const Words& wrong : std::vector<Words>{{"--attach", "7"},
                                                {"--num-hosts", "2", "--host", "a", "./train"},
                                                {"--synchronise", "/tmp", "./train"},
