@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "popdist-agent-";
 constexpr mode_t kMode = 0755;
+constexpr int kMostTries = 100;  // each needs a service that begins at the same moment
 
 Status write(const std::string& path, std::string_view text) {
   const sys::Fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -75,11 +76,24 @@ std::vector<std::string> directoriesIn(const std::string& directory, std::string
 
 void endLeftovers(const std::string& own) {
   for (const std::string& directory : directoriesIn(own, kPrefix)) {
-    if (const sys::Fd locked = lock(directory); !locked.valid()) continue;
+    const sys::Fd locked = lock(directory);
+    if (!locked.valid()) continue;
     killCgroup(directory);
     for (const std::string& job : directoriesIn(directory, "")) ::rmdir(job.c_str());
     ::rmdir(directory.c_str());  // a process that still dies keeps it for the next service
   }
+}
+
+// Another service that begins now may take it for a leftover before it is locked, and remove it.
+Result<std::pair<std::string, sys::Fd>> lockedDirectory(const std::string& own) {
+  for (int i = 0; i < kMostTries; ++i) {
+    std::string directory = own + '/' + std::string(kPrefix) + sys::randomName();
+    if (::mkdir(directory.c_str(), kMode) != 0) return errnoStatus("making " + directory, errno);
+    sys::Fd held = lock(directory);
+    if (held.valid() && ::access(directory.c_str(), F_OK) == 0)
+      return std::pair(std::move(directory), std::move(held));
+  }
+  return unavailable("other processes remove the directories that the service makes in " + own);
 }
 
 }  // namespace
@@ -88,9 +102,9 @@ Result<std::unique_ptr<JobCgroups>> JobCgroups::make() {
   if (::geteuid() != 0) return failedPrecondition("the service does not run as root");
   POP_ASSIGN_OR_RETURN(const std::string own, ownCgroup());
   endLeftovers(own);
-  const std::string directory = own + '/' + std::string(kPrefix) + sys::randomName();
-  if (::mkdir(directory.c_str(), kMode) != 0) return errnoStatus("making " + directory, errno);
-  std::unique_ptr<JobCgroups> made(new JobCgroups(directory, lock(directory)));
+  POP_ASSIGN_OR_RETURN(auto locked, lockedDirectory(own));
+  auto& [directory, held] = locked;
+  std::unique_ptr<JobCgroups> made(new JobCgroups(directory, std::move(held)));
   if (::access((directory + "/cgroup.kill").c_str(), W_OK) != 0)
     return failedPrecondition("this kernel has no cgroup.kill (Linux 5.14)");
   if (::syscall(SYS_clone3, nullptr, 0) < 0 && errno == ENOSYS)
