@@ -39,7 +39,7 @@ int reported(const popdist::popdist_error& error) {
   return static_cast<int>(error.code());
 }
 
-// `call` must fail on every instance; nobody leaves before all have, and the communicator is of no use then.
+// `call` must fail on every instance; none leaves before all have, and the communicator is of no use then.
 int expectFailure(const std::function<void(Communicator&)>& call) {
   Context& context = Context::fromEnvironment();
   int code = 0;
@@ -105,7 +105,7 @@ int late(const Arguments& arguments) {
   return failed;
 }
 
-// What a rank brings: bits that make finite numbers of every type, of very different sizes.
+// A rank's input: bits that make finite numbers of every type, of very different sizes.
 std::vector<std::uint8_t> numbersOf(int rank, std::size_t bytes) {
   std::minstd_rand random(static_cast<unsigned>(rank) + 1);
   std::vector<std::uint8_t> numbers(bytes);

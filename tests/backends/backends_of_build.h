@@ -21,8 +21,8 @@ inline std::vector<std::string> backendsOfBuild() {
   return names;
 }
 
-/// What a program on `backend` needs besides, on one host: MPICH's transport takes every network interface
-/// that there is, also those that tests beside it make for hosts of theirs and remove.
+/// Adds to the environment of a program on one host what `backend` needs: MPICH's transport takes every
+/// network interface, also those that concurrent tests make for their hosts and remove.
 template <typename Environment>
 void prepareFor(const std::string& backend, Environment& environment) {
   if (backend != "mpi") return;

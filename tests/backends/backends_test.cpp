@@ -45,8 +45,7 @@ TEST_P(RegisteredBackend, IsStrongerThanTheEnvironment) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
 }
 
-// The C library allocates by the program's malloc whoever calls it, so that its free must be the program's,
-// too.
+// The C library allocates by the program's malloc for every caller, so its free must be the program's, too.
 TEST_P(RegisteredBackend, RunsInAProgramThatBringsItsOwnMalloc) {
   PoprunSetup setup = childSetup(2, {"register", GetParam()});
   std::replace(setup.options.begin(), setup.options.end(), std::string(POPDIST_CHILD_PATH),
@@ -56,7 +55,7 @@ TEST_P(RegisteredBackend, RunsInAProgramThatBringsItsOwnMalloc) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
 }
 
-// What it is called by says nothing of the folder that it lies in.
+// The name of a program found in PATH says nothing of its folder.
 TEST_P(RegisteredBackend, IsFoundByAProgramThatIsLookedUpInPath) {
   const std::filesystem::path program = POPDIST_CHILD_PATH;
   PoprunSetup setup = childSetup(2, {"register", GetParam()});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said on backends when calls do not match, and when somebody does not come. More of it:
+// Errors of each backend when calls do not match and when an instance does not come. More of it:
 // tests/contract.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST_P(BackendError, NamesBothCallsThatDoNotMatch) {
   }
 }
 
-// Of two, it is the one who is late. Who comes late hears of it in that call or in the next one.
+// With two ranks, the late one is named; it gets its error in that call or in the next one.
 TEST_P(BackendError, NamesWhoHasNotComeBeforeTheDeadline) {
   for (const std::string call : {"sum", "long_sum", "long_broadcast", "long_reduce"}) {
     const auto errors = errorsOf({"late", call}, 2);
@@ -55,7 +55,8 @@ TEST_P(BackendError, NamesWhoHasNotComeBeforeTheDeadline) {
   }
 }
 
-// Of more, each names the one that it has waited for itself, or what another has told.
+// With more than two ranks, each names the one that it has waited for itself, or the one named by another
+// rank.
 TEST_P(BackendError, OfADeadlineIsHeardByAll) {
   for (const std::string call : {"sum", "long_sum"}) {
     const auto errors = errorsOf({"late", call}, 4);
@@ -68,7 +69,7 @@ TEST_P(BackendError, OfADeadlineIsHeardByAll) {
   }
 }
 
-// Who waits for the one that has left hears of it by itself; the others wait for those, who do not end.
+// Ranks that wait for the one that has left notice it themselves; the others wait for those, who do not end.
 TEST_P(BackendError, NamesToAllWhoHasLeftWell) {
   PoprunProcess poprun(setupOf({"left"}, 4));
   EXPECT_TRUE(poprun.waitFor([&] { return reportedErrors(poprun.out()).size() == 3; })) << poprun.out();

@@ -15,7 +15,7 @@
 
 namespace {
 
-constexpr std::size_t kArenaBytes = std::size_t{1} << 34;  // of addresses
+constexpr std::size_t kArenaBytes = std::size_t{1} << 34;  // address space
 constexpr std::size_t kLeastAlignment = 16;
 
 std::uintptr_t newArena() {

@@ -104,7 +104,7 @@ std::size_t countOf(const Case& tested, int from, int to) {
   return tested.ragged ? raggedCount(tested, from, to) : tested.count;
 }
 
-// To whom each rank sends; -1: to nobody.
+// The rank to which each rank sends; -1: none.
 std::vector<int> targetsOf(const Case& tested, int ranks) {
   std::vector<int> targets(static_cast<std::size_t>(ranks));
   std::iota(targets.begin(), targets.end(), 0);
@@ -117,7 +117,7 @@ std::vector<int> targetsOf(const Case& tested, int ranks) {
   return targets;
 }
 
-// Where the elements for `to` begin in the input of `from`.
+// The first element for `to` in the input of `from`.
 std::size_t beginOf(const Case& tested, int from, int to) {
   if (tested.operation == Operation::kAllGather || tested.operation == Operation::kGather) return 0;
   std::size_t begin = 0;

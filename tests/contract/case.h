@@ -27,7 +27,7 @@ struct Case {
   int root = 0;
   bool in_place = false;
   bool ragged = false;
-  std::uint64_t seed = 0;  ///< of the elements and the ragged counts
+  std::uint64_t seed = 0;  ///< for the elements and the ragged counts
   /// Floats whose sums and products are exact in any order, for ways that do not reduce in order of rank.
   bool exact = false;
 };
@@ -38,10 +38,11 @@ std::string nameOf(const Case& tested);
 bool canBeRagged(Operation operation);
 bool canBeInPlace(Operation operation);
 
-/// Elements that go from `from` to `to` in a ragged case. All-gather: to everybody the same.
+/// Elements that go from `from` to `to` in a ragged case. All-gather: the same to all.
 std::size_t raggedCount(const Case& tested, int from, int to);
 
-/// Of a sendRecv: a permutation, in which some send to themselves, with some pairs left out.
+/// The partners of a rank in a sendRecv: a permutation, in which some send to themselves, with some pairs
+/// left out.
 plan::Partners partnersOf(const Case& tested, int rank, int ranks);
 
 /// Elements that a rank has in its buffers; those of others than the root where only the root's are used are
@@ -49,10 +50,10 @@ plan::Partners partnersOf(const Case& tested, int rank, int ranks);
 std::size_t inputCount(const Case& tested, int rank, int ranks);
 std::size_t outputCount(const Case& tested, int rank, int ranks);
 
-/// What rank `rank` brings in: inputCount() elements.
+/// The input of rank `rank`: inputCount() elements.
 Bytes inputOf(const Case& tested, int rank, int ranks);
 
-/// What it must have in the end: outputCount() elements.
+/// Its right output: outputCount() elements.
 Bytes expectedOf(const Case& tested, int rank, int ranks);
 
 }  // namespace popdist::contract

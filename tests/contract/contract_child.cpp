@@ -7,7 +7,7 @@
 //   mismatches COMPARED         calls that do not fit together, checked. COMPARED: the number of a Compared
 //   huge MEMORY COUNT           so many bytes in "private" or "shared" memory, checked
 //   reduce FORBIDDEN SECRET     all-reduces of private memory, checked; says "took" and the way of each.
-//                               SECRET: whose memory no system call reads; -1: nobody's
+//                               SECRET: the instance whose memory no system call reads; -1: none
 //   pull FORBIDDEN              an exchange that is large enough to be pulled, checked; says "taken
 //                               ALGORITHM". Instance FORBIDDEN may not read the memory of others, -1: all may
 //   move-secret                 broadcasts and the like of memory that no system call reads, checked

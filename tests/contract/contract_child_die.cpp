@@ -31,7 +31,7 @@ void dieIn(std::int64_t microseconds) {
     ::_exit(99);
 }
 
-// Whoever is right goes on until it is told of an end.
+// A rank with right results goes on until it is told of an end.
 void goOn(const std::string& wrong) {
   if (wrong.empty()) return;
   std::fprintf(stderr, "%s\n", wrong.c_str());

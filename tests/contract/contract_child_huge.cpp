@@ -14,9 +14,9 @@
 namespace popdist::contract {
 namespace {
 
-constexpr std::size_t kFew = 5;  // of all ranks but the first, where counts differ
+constexpr std::size_t kFew = 5;  // count of all ranks but the first, where counts differ
 
-// Of every place another one, also where two places are apart by a power of two.
+// Values differ from place to place, also where two places are apart by a power of two.
 std::uint8_t sampleOf(int rank, std::size_t index) {
   const std::uint64_t mixed =
       (index + 1) * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(rank) * 0x632BE5AB;

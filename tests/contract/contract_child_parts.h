@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the contract's program does in its processes; contract_child.cpp says how it is asked. Each returns
-// the exit code, and says on stderr what is wrong.
+// The commands of the contract's program, as its processes run them; contract_child.cpp describes its
+// arguments. Each returns the exit code, and says on stderr what is wrong.
 #pragma once
 
 #include <string>

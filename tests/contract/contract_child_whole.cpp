@@ -55,7 +55,7 @@ int exitCodeOf(const std::string& wrong) {
 
 using Part = std::string (*)(Context&, bool);
 int exitCodeOf(Context& context, bool exact, std::initializer_list<Part> parts) try {
-  context.setTimeout(std::chrono::seconds(60));  // who waits for whom is said before the test gives up
+  context.setTimeout(std::chrono::seconds(60));  // the error names late ranks before the test gives up
   std::string wrong;
   for (const Part part : parts) {
     if (wrong.empty()) wrong = part(context, exact);

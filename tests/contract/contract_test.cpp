@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every way of carrying out collectives must do: the right result, bit by bit, for every operation,
+// The contract of every way of carrying out collectives: the right result, bit by bit, for every operation,
 // type, operator, count, root and kind of memory. Ranks are threads.
 #include <gtest/gtest.h>
 

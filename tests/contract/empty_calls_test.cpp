@@ -80,8 +80,8 @@ const std::vector<Counted>& countedCalls() {
 
 class EmptyCalls : public ::testing::TestWithParam<Way> {
  protected:
-  /// What calls[rank] throws on each rank, or the barrier after it: who has had its part before may learn of
-  /// it there only. Long before the deadline.
+  /// The errors of calls[rank] on each rank, or of the barrier after it: a rank that has had its part before
+  /// may learn of it there only. Long before the deadline.
   static std::vector<Reported> reportsOf(const std::vector<Call>& calls) {
     const WayTaken taken(GetParam());
     std::vector<Reported> reports(calls.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What errors name, in every way: the operation, the tensor, the rank that is told, with its instance and
+// The names in errors, in every way: the operation, the tensor, the rank that is told, with its instance and
 // host, and the same of the one that is to blame.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using testing::ThreadGroup;
 
 constexpr int kInstances = 4;
 constexpr int kOdd = 2;
-constexpr Milliseconds kSoon{300};  // who else is late by so much may be blamed instead
+constexpr Milliseconds kSoon{300};  // another rank that is late by so much may be blamed instead
 
 class ErrorWords : public ::testing::TestWithParam<Way> {
  protected:
@@ -65,7 +65,7 @@ class ErrorWords : public ::testing::TestWithParam<Way> {
   const WayTaken taken_;
 };
 
-// All that everybody is told whatever has happened.
+// The part of an error that every rank is told, whatever has happened.
 auto isToldOf(const std::string& own, const char* call) {
   return HasSubstr(std::string(call) + " on " + own + ": ");
 }
@@ -147,7 +147,7 @@ TEST_P(ErrorWords, OfWrongArgumentsNameTheTensorAndWhoIsTold) {
   });
 }
 
-// What only two of them know of each other.
+// A contradiction that only two of the ranks can see.
 TEST_P(ErrorWords, OfCountsThatContradictNameWhoIsToBlame) {
   const Call exchange = [](Context& context, Communicator& world) {
     const bool odd = world.rank() == kOdd;

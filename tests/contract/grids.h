@@ -27,7 +27,7 @@ Grid countsBeyondAllStages(int ranks);
 Grid everyRoot(int ranks);
 Grid inPlaceAndUnaligned();
 Grid countsThatDiffer();
-Grid blocksOfSeveralSegments();  ///< of a backend's partial results: 4 MiB each
+Grid blocksOfSeveralSegments();  ///< a backend's partial results: 4 MiB per segment
 
 std::vector<Grid> allGrids(int ranks);
 

@@ -79,7 +79,7 @@ std::uint64_t roundsOfEach() {
   return rounds == nullptr ? 2 : (std::strtoull(rounds, nullptr, 10) + 9) / 10;
 }
 
-// What ranks are killed in: an operation's number, or calls that go on beside each other.
+// The call in which ranks are killed: an operation's number, or calls that go on beside each other.
 std::string nameOfWhat(const std::string& what) {
   return std::isdigit(what.front()) != 0 ? plan::nameOf(static_cast<Operation>(std::stoi(what))) : what;
 }

@@ -78,7 +78,7 @@ TEST_P(LateReader, DoesNotTakeWhatOthersHaveGivenUp) {
 INSTANTIATE_TEST_SUITE_P(Ways, LateReader, ::testing::Values("direct", "pull"),
                          [](const auto& tested) { return tested.param; });
 
-// Of two ranks each writes half of a vector to both, or the root half of it to the other.
+// Two ranks: each writes half of a vector to both, or the root half of it to the other.
 class LateWriter : public ::testing::TestWithParam<std::string> {
  protected:
   static constexpr std::size_t kVectorBytes = 8 * kBytes;
@@ -135,7 +135,7 @@ TEST(LateWriterToAPod, WritesToNobodyElsesMemory) {
     std::vector<std::byte> tensor(kBytes, std::byte{1});
     void* const data = tensor.data();
     std::optional<ClosedPages> closed;
-    // Of the first chunk's later half, which the later instance sums for both.
+    // A page of the first chunk's later half, which the later instance sums for both.
     constexpr std::size_t kChunkBytes = 256 << 10;
     if (context.instanceIndex() == 1)
       closed.emplace(ClosedPages::firstIn(tensor.data() + kChunkBytes / 2), ClosedPages::kPageBytes);

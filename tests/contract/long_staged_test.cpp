@@ -25,7 +25,7 @@ std::size_t slotCount(int ranks) {
   return plan::stageLayoutFor(ranks).slots.slot_bytes / sizeof(Numbers::value_type);
 }
 
-// Of an element of rank `from` that is for rank `to`, or for all.
+// An element of rank `from` for rank `to`, or for all.
 std::uint32_t sample(int from, int to, std::size_t index) {
   return static_cast<std::uint32_t>(index) * static_cast<std::uint32_t>(100 * from + to + 1);
 }

@@ -7,7 +7,7 @@
 namespace popdist::contract {
 namespace {
 
-// Who sends how much to whom, for the ragged calls.
+// The counts that a rank sends to each rank in the ragged calls.
 std::vector<std::size_t> countsTo(const Case& tested, int rank, int ranks) {
   std::vector<std::size_t> counts;
   for (int to = 0; to < ranks; ++to) counts.push_back(raggedCount(tested, rank, to));

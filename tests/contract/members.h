@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who makes the call of a case: members of a communicator, one call at a time or by name.
+// The callers of a case: members of a communicator, one call at a time or by name.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks of a host are told when their calls do not fit together: an error in time that names both calls,
-// on all of them.
+// Calls of one host's ranks that do not fit together: an error in time that names both calls, on all of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +19,7 @@ using testing::GroupShape;
 using ::testing::HasSubstr;
 using testing::ThreadGroup;
 
-// What calls[rank] throws on each rank. Long before the deadline.
+// The error of calls[rank] on each rank. Long before the deadline.
 std::vector<Reported> reportsOf(const std::vector<Call>& calls, int instances_per_host = 0) {
   std::vector<Reported> reports(calls.size());
   ThreadGroup group(GroupShape{.replicas_of_instance = std::vector<int>(calls.size(), 1),

@@ -20,7 +20,7 @@ bool says(const Reported& report, const char* words) {
   return found;
 }
 
-// Who is told in its next call hears which call each of the two is.
+// A rank that is told in its next call reads the number of both calls.
 bool namesBoth(const Reported& report, const Mismatch& mismatch, Compared compared) {
   const bool odd = says(report, mismatch.odd_words), other = says(report, mismatch.other_words);
   const bool in_next_call =
@@ -47,7 +47,7 @@ Call gatherWith(std::size_t last) {
   };
 }
 
-// Five from everybody to everybody; from rank 0, `expected`.
+// Each rank sends five to each, and expects `expected` from rank 0.
 Call exchangeWith(std::size_t expected) {
   return [=](Context& context, Communicator& members) {
     const std::vector<std::size_t> sent(static_cast<std::size_t>(members.size()), 5);
@@ -98,7 +98,7 @@ std::string runMismatch(Context& context, const Mismatch& mismatch, Compared com
   const Reported first = firstErrorOf(context, *members, own, compared);
   const Reported later = reportOf([&] { members->synchronize(); });
   const Reported latest = reportOf([&] { sumOf(3)(context, *members); });
-  context.fence();  // nobody leaves before all have been told
+  context.fence();  // no rank leaves before all have been told
   // Whatever it was told: the others make the new communicator with it.
   const bool recovers = works(context);
   const std::string who = std::string(mismatch.what) + ", rank " + std::to_string(members->rank()) + ": ";

@@ -13,13 +13,13 @@ namespace popdist::contract {
 /// By what ranks see that their calls differ.
 enum class Compared : std::uint8_t {
   kNotes,   ///< each reads all others' before anything moves: all are told in the call itself
-  kFrames,  ///< what comes says which call it is of: a rank that has only sent is told in its next call
+  kFrames,  ///< messages name their call: a rank that has only sent is told in its next call
 };
 
 struct Mismatch {
   const char* what;
-  Call odd;               ///< of rank 1
-  Call other;             ///< of all others
+  Call odd;               ///< rank 1's
+  Call other;             ///< every other rank's
   const char* odd_words;  ///< regular expression of what names the odd call
   const char* other_words;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks of a host are told when somebody does not come, comes too late, or has ended.
+// Errors of a host's ranks when another one does not come, comes too late, or has ended.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ TEST(LateRank, DoesNotWriteWhereOthersHaveGivenUp) {
   });
 }
 
-// Of every size: in the call slots, in the stages at once, chunk by chunk, in place.
+// Every size: in the call slots, in the stages at once, chunk by chunk, in place.
 TEST(LateRank, IsToldThatOthersHaveGivenUp) {
   for (const std::size_t count : {1U, 1000U, 1'000'000U}) {
     ThreadGroup group(GroupShape{.replicas_of_instance = {1, 1}, .timeout = kLongTimeout});

@@ -66,7 +66,8 @@ TEST_P(MismatchOfProcesses, IsToldToAllUntilTheCommunicatorIsRebuilt) {
   EXPECT_EQ(outcome.err, "");
 }
 
-// What instances say of their cores, each bound to one, as a shell starts them that is bound likewise.
+// The output of instances about their cores, each bound to one, as a shell starts them that is bound
+// likewise.
 std::string crowdedIn(int instances) {
   const std::string script = std::string(CONTRACT_CHILD_PATH) + " crowded; exit $?";
   const pop::testing::Outcome outcome = pop::testing::run(
@@ -84,7 +85,7 @@ TEST(InstancesBehindAWrapper, KnowWhetherEachHasACore) {
   EXPECT_EQ(crowdedIn(cores), all_have_one);
 }
 
-// Of an exchange: what each instance says it was carried out with.
+// The way of an exchange, by the output of each instance.
 std::string pulledBy(int ranks, int forbidden) {
   const pop::testing::Outcome outcome =
       pop::testing::run({.options = {"--num-instances", std::to_string(ranks), "--tag-output", "no",
@@ -93,7 +94,7 @@ std::string pulledBy(int ranks, int forbidden) {
   return outcome.out;
 }
 
-// The system is asked by whoever runs the test: nobody else may know what it allows.
+// Asks the system as the test's own user: its answer may differ for others.
 bool letsReadOthers() {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -118,7 +119,7 @@ TEST(Pulling, IsLeftToNobodyWhereOneIsForbidden) {
   EXPECT_EQ(pulledBy(3, 1), "taken staged\ntaken staged\ntaken staged\n");
 }
 
-// Of all-reduces: the ways that they took, by instance.
+// The ways of all-reduces, by instance.
 std::vector<std::string> waysOfReductions(int forbidden, int secret) {
   const pop::testing::Outcome outcome =
       pop::testing::run({.options = {"--num-instances", "3", "--tag-output", "no", CONTRACT_CHILD_PATH,

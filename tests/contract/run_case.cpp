@@ -53,7 +53,7 @@ class Area {
   std::byte* base_ = nullptr;
 };
 
-// Where the own part begins in memory that is input and output at once.
+// The begin of the own part in memory that is input and output at once.
 std::size_t ownBlockBytes(const Case& tested, int rank) {
   std::size_t begin = 0;
   for (int before = 0; before < rank; ++before)

@@ -10,7 +10,7 @@
 
 namespace popdist::contract {
 
-/// Where buffers lie. kMixed: each rank's input and output here or there, by the case's seed.
+/// The place of buffers. kMixed: each rank's input and output here or there, by the case's seed.
 enum class Memory : std::uint8_t { kPrivate, kShared, kMixed };
 
 const char* nameOf(Memory memory);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partners of a sendRecv that do not fit together: all ranks are told at once, in every way, and nobody
+// Partners of a sendRecv that do not fit together: all ranks are told at once, in every way, and none
 // waits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using testing::ThreadGroup;
 
 class SendRecv : public ::testing::TestWithParam<Way> {
  protected:
-  /// What calls[rank] throws on each rank. Long before the deadline.
+  /// The error of calls[rank] on each rank. Long before the deadline.
   static std::vector<Reported> reportsOf(const std::vector<Call>& calls) {
     const WayTaken taken(GetParam());
     std::vector<Reported> reports(calls.size());

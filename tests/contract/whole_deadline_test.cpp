@@ -46,7 +46,7 @@ TEST_P(WholeDeadline, IsThatOfAllWaitsOfTheCall) {
   std::latch begun(1);
   group.run([&](Context& context) {
     Communicator& world = context.world();
-    std::vector<std::byte> in(4 * kCount);  // private: nobody else stands still there
+    std::vector<std::byte> in(4 * kCount);  // private: no other rank stands still there
     if (world.rank() == 0) {
       begin = Clock::now();
       begun.count_down();

@@ -137,8 +137,8 @@ TEST(InstancesThatDiffer, MayHaveThreadsThatComeLateOverHosts) {
   letThreadsComeLate(1);
 }
 
-/// An instance that is late stays away from a call of another communicator meanwhile: nobody takes that for a
-/// wait in vain, also where the notes of both are read much later.
+/// An instance that is late stays away from a call of another communicator meanwhile: no rank takes that for
+/// a wait in vain, also where the notes of both are read much later.
 TEST(InstancesThatDiffer, MayBeLateAtEveryCallOverHosts) {
   ThreadGroup group(
       GroupShape{.replicas_of_instance = {1, 1}, .timeout = kDeadline, .instances_per_host = 1});

@@ -10,7 +10,7 @@
 
 namespace popdist::testing {
 
-// The instances' deadline. Nobody waits for it: errors come within a second, and later on a busy machine.
+// The instances' deadline. No row waits for it: errors come within a second, and later on a busy machine.
 inline constexpr std::chrono::seconds kDeadline{20};
 inline constexpr std::chrono::seconds kAtOnce{5};
 // The deadline of rows that wait for it.

@@ -12,7 +12,7 @@ namespace {
 
 using namespace popdist::train;
 
-constexpr std::size_t kRows = 2;  // of a micro-batch
+constexpr std::size_t kRows = 2;  // per micro-batch
 
 Stage stage(const char* name, std::vector<std::size_t> parameters, const char* output) {
   return {.name = name,

@@ -20,7 +20,7 @@ enum class Heard {
   kAtOnce,      ///< in that call
   kInNextCall,  ///< over hosts, a member whose part was done already when it next waits for others; else at
                 ///< once
-  kAtDeadline,  ///< nobody can know that the others do not come any more
+  kAtDeadline,  ///< no rank can know that the others do not come any more
 };
 
 struct Row {

@@ -14,7 +14,7 @@ Rows joined(const std::vector<Rows>& all) {
 Rows allRows() {
   Rows all = joined({communicatorRows(), byNameRows(), crossingRows(), checkpointRows(), trainerRows(),
                      dataRows(), pipelineRows(), strategyRows()});
-  // Those that somebody works on.
+  // POP_DIFFER selects rows by a part of their name.
   if (const char* const part = std::getenv("POP_DIFFER"))
     std::erase_if(all, [part](const Row& row) { return nameOf(row).find(part) == std::string::npos; });
   return all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nobody reads poprun's output and its pipe is full: the job waits, but the user can still end it.
+// poprun's output has no reader and its pipe is full: the job waits, but the user can still end it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ class BlockedOutput : public ::testing::Test {
       : poprun_({.options = {"--num-instances", std::to_string(kInstances), "--kill-grace", "60"},
                  .child = {"flood"}}) {}
 
-  // True once poprun takes no more, and so everybody waits: they all sleep whenever one looks.
+  // True once poprun takes no more, and so all processes wait: each look finds them asleep.
   bool block() {
     poprun_.pauseReading();
     int asleep_in_a_row = 0;
@@ -66,7 +66,7 @@ TEST_F(BlockedOutput, EndsTheJobWhenItsReaderGoesAway) {
   EXPECT_EQ(poprun_.wait(), 128 + SIGPIPE);
 }
 
-// What was written before the end arrives, however late it is read.
+// Output from before the end arrives, however late it is read.
 TEST_F(BlockedOutput, IsDeliveredAfterOneCtrlC) {
   ASSERT_TRUE(block());
   poprun_.signal(SIGINT);

@@ -71,7 +71,7 @@ TEST(StoppedKeeper, DoesNotKeepAnythingAliveWhenPoprunIsKilled) {
   PoprunProcess poprun({.options = {"--num-instances", "2"}, .child = {"spawn-grandchild", "daemon"}});
   ASSERT_EQ(poprun.waitReady(2).size(), 2U);
   ASSERT_GT(stopKeeper(poprun), 0);
-  poprun.signal(SIGKILL);  // the kernel continues a stopped group that nobody is left to continue
+  poprun.signal(SIGKILL);  // the kernel continues a stopped group once it is orphaned
   EXPECT_TRUE(poprun.goneWithin(kTimeout)) << poprun.leftNow();
 }
 

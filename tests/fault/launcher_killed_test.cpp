@@ -15,7 +15,7 @@ namespace {
 
 constexpr Milliseconds kClaim{1000};
 
-// How long the rest of each launcher lived. A busy machine may hold some up, but not all of many.
+// The time that the rest of each launcher lived. A busy machine may hold some up, but not all of many.
 class Survival {
  public:
   // Kills it now. `or_else`: its exit code should it end before that by itself.

@@ -10,7 +10,7 @@
 namespace pop::testing {
 namespace {
 
-// With a grace that nobody can have waited for who ends within a test's timeout.
+// With a grace longer than a test's timeout: a job that ends in time has not waited for it.
 std::vector<std::string> withLongGrace(int num_instances) {
   return {"--num-instances", std::to_string(num_instances), "--kill-grace", "60"};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks that give up say to others, damaged: whoever receives it fails all the same, with a code that
-// there is, and reads nothing that has not come. Seeded, so that a failure comes back.
+// Damaged messages of ranks that give up: the receiver fails all the same, with a code that there is, and
+// reads nothing that has not come. Seeded, so that a failure comes back.
 #include <gtest/gtest.h>
 
 #include <algorithm>

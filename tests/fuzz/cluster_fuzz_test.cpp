@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What anybody may send to instance 0 of a cluster, and what anybody may write into TF_CONFIG: an instance is
-// let in, or an error says why not. Seeded, so that a failure comes back.
+// Arbitrary messages to instance 0 of a cluster, and arbitrary texts in TF_CONFIG: an instance is let in, or
+// an error says why not. Seeded, so that a failure comes back.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a request may say of its sender: damaged tokens, headers and cookies. Nobody becomes somebody by them.
-// Seeded, so that a failure comes back.
+// Damaged tokens, headers and cookies of requests: none of them gives the sender an identity. Seeded, so that
+// a failure comes back.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -43,7 +43,7 @@ void mutate(std::string& text, SplitMix64& random) {
   }
 }
 
-// What can be read is written and read back as the same.
+// A file that can be read is written and read back as the same.
 TEST(OptionsFuzz, ConfigurationFiles) {
   for (std::uint64_t round = 0; round < kOptionsRounds; ++round) {
     SplitMix64 random(round);

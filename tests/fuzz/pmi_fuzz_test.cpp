@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instance may say on its connection for PMI, damaged: the answer is one line that the instance can
+// Damaged messages of an instance on its connection for PMI: the answer is one line that the instance can
 // read, it leaves no barrier that others have not entered, and no other instance loses what it has put.
 // Seeded, so that a failure comes back.
 #include <gtest/gtest.h>

@@ -112,7 +112,7 @@ TEST(RecordStoreFuzz, DamagedFilesGiveWhatWasWrittenOrDataLoss) {
     damage(directory, random);
     if (!readChecked(directory, written)) ++damaged;
 
-    // What was at the end may come again under its sequence: nobody can know that it was there.
+    // Lost records at the end leave no trace, so their sequences may come again.
     RecordWriter writer = RecordWriter::open(directory.path(), kBound).value();
     written.erase(written.upper_bound(writer.lastSequence()), written.end());
     ASSERT_NO_FATAL_FAILURE(write(writer, random, written));

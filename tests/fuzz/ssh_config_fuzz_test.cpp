@@ -28,7 +28,7 @@
 namespace pop {
 namespace {
 
-// Greets whoever connects like an SSH server, and hangs up.
+// Greets each client like an SSH server, and hangs up.
 class Greeter {
  public:
   Greeter() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -80,7 +80,7 @@ class Writer {
     return text;
   }
 
-  // So that nobody is looked up, and nothing leaves this machine.
+  // So that no name is looked up, and nothing leaves this machine.
   std::string lastBlock() const {
     return "\nHost *\n  HostName 127.0.0.9\n  Port " + std::to_string(ports_[0]) + '\n';
   }
@@ -165,7 +165,7 @@ class Writer {
   int included_ = 0;
 };
 
-// What ssh does, in its own words.
+// The connection that ssh makes, in its own words.
 struct Deed {
   bool by_program = false;  ///< through a ProxyCommand
   std::string address;      ///< "127.0.0.2 [127.0.0.2] port 22"; empty: it does not connect

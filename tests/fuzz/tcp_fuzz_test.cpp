@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a network brings to a listening group: noise, and handshakes and heads that are damaged, cut, repeated
-// or out of order. Whatever comes, only whole and genuine ones get through. Seeded, so that a failure comes
-// back.
+// A network's input to a listening group: noise, and handshakes and heads that are damaged, cut, repeated or
+// out of order. Only whole and genuine ones get through. Seeded, so that a failure comes back.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 

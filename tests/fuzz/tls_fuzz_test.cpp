@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a network brings to the agent service before it knows who is there: noise, and handshakes that are
-// damaged. Nothing of it gets in, nor makes the service keep or send much. Seeded, so that a failure comes
-// back.
+// A network's input to the agent service before it knows the peer: noise, and damaged handshakes. Nothing of
+// it gets in, nor makes the service keep or send much. Seeded, so that a failure comes back.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -58,7 +57,7 @@ TEST(TlsFuzz, SendsNothingToAServiceWhoseHandshakeIsDamaged) {
     const std::string whole = flight;
     for (std::size_t times = 1 + random() % 4; times > 0; --times)
       flight[random() % flight.size()] ^= static_cast<char>(1U << random() % 8);
-    flight[2] = whole[2];  // the record's version, which nobody reads (RFC 8446, 5.1)
+    flight[2] = whole[2];  // the record's version, which no peer reads (RFC 8446, 5.1)
     if (flight == whole) continue;
     both.carry();
     EXPECT_EQ(both.server.heard, "") << round;

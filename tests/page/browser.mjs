@@ -55,7 +55,7 @@ export async function goTo(page, address, hash) {
   await page.waitForFunction(() => !document.querySelector(".loading"));
 }
 
-/// Of all rules, or of some.
+/// Checks accessibility by all rules, or by some.
 export async function checkAccess(page, what, rules = []) {
   await page.evaluate(axe);
   const found = await page.evaluate(async (only) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a daemon answers of clusters that are empty, usual and broken: for fake_daemon.mjs.
+// The daemon's answers about clusters that are empty, usual and broken: for fake_daemon.mjs.
 
 const ago = (seconds) => new Date(Date.now() - seconds * 1000).toISOString();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the page shows a cluster that is empty and one in which much is wrong: light, dark and narrow, for everybody.
+// The page's looks for a cluster that is empty and one in which much is wrong: light, dark and narrow, and accessible.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { checkAccess, checkWidth, goTo, NARROW, openPage, shoot, startBrowser, stopBrowser, WIDE } from "./browser.mjs";

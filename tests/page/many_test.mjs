@@ -16,7 +16,7 @@ function jobs() {
   return Array.from({ length: JOBS }, (_, n) => one(n));
 }
 
-/// How long the page takes until the first row is there, by its own clock, which begins with the navigation.
+/// The time until the first row is there, by the page's own clock, which begins with the navigation.
 async function firstView(page, address, hash, first) {
   await page.goto("about:blank");
   await page.goto(`${address}/${hash}`, { waitUntil: "commit" });

@@ -39,7 +39,7 @@ extern double correct;
 template <typename T> T& made();
 """
 
-# Of a block, by its page and its first line: what is declared in its function.
+# Declarations for a block's function, by the block's page and first line.
 GIVEN = {
     ("data", "namespace io"): "auto& context = made<Context>(); auto train = [](auto... a) { return train_(a...); };",
     ("data", "auto arrays"): "namespace io = popdist::io;",
@@ -108,7 +108,7 @@ def is_code(lines):
 
 
 def compilable(lines):
-    # What the code prints, and commands, may follow it.
+    # The code's output, and commands, may follow it.
     shell = next((i for i, line in enumerate(lines) if line.startswith("$ ")), len(lines))
     code = "\n".join(line for line in lines[:shell] if not re.match(r"#include|popdist-data |[\w ,]+: ", line))
     code = re.sub(r"\{ … .*? … \}", "{}", code)
@@ -147,7 +147,7 @@ class GuideBlocks(unittest.TestCase):
 
 
 class Sentences(unittest.TestCase):
-    """What the compiler says of a collective in place that cannot be."""
+    """The compiler's message about a collective in place that cannot be."""
 
     def said(self, call):
         done = compiled(f"#include <popdist/communicator.hpp>\n#include <string>\n#include <vector>\n"

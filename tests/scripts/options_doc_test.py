@@ -24,7 +24,7 @@ printf '%s\n' "${COMPREPLY[@]}"
 
 
 def complete(*words: str) -> list[str]:
-    """What bash would offer for the last word; its own word breaks are at '='."""
+    """Bash's offers for the last word; its own word breaks are at '='."""
     result = subprocess.run(["bash", "--norc", "-c", ASK, "bash", *words], cwd=HOME, capture_output=True, text=True,
                             check=True)
     assert result.stderr == "", result.stderr

@@ -8,7 +8,7 @@
 
 namespace popdist::testing {
 
-/// What `call` throws; nothing if it returns.
+/// The code of `call`'s error; nothing if it returns.
 inline std::optional<ErrorCode> errorCodeOf(const std::function<void()>& call) {
   try {
     call();

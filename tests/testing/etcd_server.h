@@ -32,7 +32,7 @@ class EtcdServer {
 
   /// "127.0.0.1:PORT"
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
-  /// Where its members speak to each other.
+  /// The address at which its members speak to each other.
   std::string peerAddress() const { return "127.0.0.1:" + std::to_string(peer_port_); }
 
   void signal(int signal) { program_.signal(signal); }

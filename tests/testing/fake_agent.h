@@ -60,10 +60,10 @@ class FakeAgent final : public Agent {
     }
   }
 
-  /// What describe says of the host.
+  /// The host's topology for describe.
   model::HostTopology topology = grid(1, 4);
 
-  // What the agent has been asked, in plain sight.
+  // Calls to the agent, in plain sight.
   int ports_asked = -1;
   model::TopologyDetail detail_asked{};
   int runs = 0;
@@ -72,11 +72,11 @@ class FakeAgent final : public Agent {
   std::vector<int> signals;
   std::function<void(std::vector<StackTrace>)> held_traces;
   JobSlice slice;
-  AgentEvents* events = nullptr;  ///< where to report; set by run()
+  AgentEvents* events = nullptr;  ///< its listener; set by run()
   std::vector<PutValues> released;
   std::vector<EndNotice> announced;
   int announcements = 0;                              ///< messages in which they came
-  std::function<void(const EndNotice&)> on_announce;  ///< what instances do when they hear of it
+  std::function<void(const EndNotice&)> on_announce;  ///< the instances' reaction to it
 
  private:
   HostFacts facts() const {

@@ -20,7 +20,7 @@ namespace v1 = ::popdist::v1;
 using popdistd::Caller;
 using popdistd::Reply;
 
-/// What any number of readers read from the beginning.
+/// A stream that any number of readers read from the beginning.
 template <typename T>
 class Feed {
  public:
@@ -80,8 +80,8 @@ class FakeApi final : public popdistd::NumberingApi {
   v1::SubmitRequest submitted;
   v1::ListJobsRequest listed;
   std::string backup_path;
-  std::string owner;              ///< of all jobs; empty: who asks
-  std::optional<Status> refusal;  ///< of all that asks for a job
+  std::string owner;              ///< the owner of all jobs; empty: the caller
+  std::optional<Status> refusal;  ///< the answer to all calls about a job
   bool answers = true;
   int pages_of_hosts = 1;
   bool job_runs = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an agent core meets on its host, without a host: processes that are only asked for, a rendezvous that
-// only listens, and a controller that only writes down.
+// An agent core's ports without a host: processes that are only asked for, a rendezvous that only listens,
+// and a controller that only writes down.
 #pragma once
 
 #include <string>

@@ -83,7 +83,7 @@ class FakeLoop final : public Loop {
   Clock::time_point now_{std::chrono::hours(1)};
   std::deque<std::function<void()>> posted_;
   std::map<std::pair<Clock::time_point, std::uint64_t>, std::function<void()>> timers_;
-  std::unordered_map<std::uint64_t, Clock::time_point> due_;  ///< of each timer
+  std::unordered_map<std::uint64_t, Clock::time_point> due_;  ///< by timer
   std::uint64_t last_timer_ = 0;
 };
 

@@ -15,7 +15,7 @@
 
 namespace pop::testing {
 
-/// What was asked, and how everything is answered.
+/// The calls so far, and one answer to all of them.
 struct FakeAnswers {
   std::vector<std::string> calls;  ///< "alice createCluster c"
   std::optional<Status> refusal;

@@ -14,7 +14,7 @@
 
 namespace popdist::testing {
 
-/// Whether all threads of this process but the calling one sleep, or have just ended.
+/// True if all threads of this process but the calling one sleep, or have just ended.
 inline bool othersSleep() {
   const std::string own = std::to_string(::gettid());
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {

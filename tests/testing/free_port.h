@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TCP ports of this machine that nobody listens at.
+// TCP ports of this machine without a listener.
 #pragma once
 
 #include <arpa/inet.h>
@@ -15,7 +15,7 @@
 
 namespace pop::testing {
 
-/// Whether nobody has the port, on any address.
+/// True if no process has the port, on any address.
 inline bool isFree(int port) {
   const sys::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -25,7 +25,7 @@ inline bool isFree(int port) {
   return ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
 }
 
-/// All different. They stay free until somebody asks for one of them by its number: they are below those that
+/// All different. They stay free until a process binds one of them by its number: they are below those that
 /// Linux gives to sockets that ask for any, or connect.
 inline std::vector<int> freePorts(int count) {
   constexpr int kLowest = 10'000;

@@ -113,7 +113,7 @@ class PlanSimulator {
     if (spoils(a, b) || spoils(b, a)) fail(rank, "steps of round " + std::to_string(a.round) + " conflict");
   }
 
-  // Of one range with one peer: what is received waits for what is sent.
+  // An exchange of one range with one peer: its receive waits for its send.
   static bool areExchange(const Step& send, const Step& receive) {
     return send.kind == StepKind::kSend && receive.kind == StepKind::kRecvReduce &&
            send.peer == receive.peer && send.from == receive.to && send.count == receive.count;
@@ -231,7 +231,7 @@ class PlanSimulator {
   std::string error_;
 };
 
-/// Runs the plans until nobody can do any more. Empty if every rank has finished and no message is left over,
+/// Runs the plans until no rank can go on. Empty if every rank has finished and no message is left over,
 /// else what went wrong. `add(own, incoming)` is the sum of kRecvReduce; it may take the step's operands,
 /// too.
 template <typename T, typename Add = std::plus<T>>

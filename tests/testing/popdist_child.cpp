@@ -145,7 +145,7 @@ void checkFreeFunctions() {
   popdist::finalizeBackend();
 }
 
-// Of one instance alone: the others have nothing to end with it.
+// One instance alone makes the call: the others have nothing to end with it.
 void checkRefusedTag() {
   popdist::initializeBackend();
   if (popdist::getInstanceIndex() == 0) {
@@ -230,7 +230,7 @@ int lateFence(const Arguments& arguments) {
     }
     context().setTimeout(std::chrono::seconds(20));
   }
-  context().world().synchronize();  // nobody is lost, so the job goes on
+  context().world().synchronize();  // no rank is lost, so the job goes on
   context().put("from " + std::to_string(popdist::getInstanceIndex()), "here");
   context().fence();
   for (int instance = 0; instance < popdist::getNumInstances(); ++instance) {

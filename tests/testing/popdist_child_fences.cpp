@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kTimes = 14;  // 70 MiB in all
 
-// True: nobody has come at once.
+// True: no other instance has come at once.
 bool isGivenUp(Context& context) {
   const std::chrono::milliseconds timeout = context.timeout();
   context.setTimeout(std::chrono::milliseconds(1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instance says of itself with Context::report.
+// An instance's values by Context::report.
 #pragma once
 
 #include "popdist/popdist.hpp"

@@ -30,7 +30,7 @@ io::Infeed feed() {
   return io::Infeed(io::Dataset::fromSlices(Tensors(Tensor({"x", Type::kFloat, {4}}))).batch(1).repeat());
 }
 
-/// The worst that can happen: whoever was told ends before the cause.
+/// The worst that can happen: an instance that was told ends before the cause.
 void awaitEnd(pid_t pid) {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(4);
   while (std::chrono::steady_clock::now() < limit && (::kill(pid, 0) == 0 || errno != ESRCH)) ::sched_yield();

@@ -63,7 +63,7 @@ std::vector<char*> pointersTo(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// What a descriptor of poprun is connected to: our end and its end.
+// A descriptor of poprun and its other end, which is ours.
 struct Channel {
   sys::Fd ours;
   sys::Fd theirs;
@@ -116,7 +116,7 @@ void setUpChild(const PoprunSetup& setup, int out, int err) {
 }  // namespace
 
 PoprunProcess::PoprunProcess(const PoprunSetup& setup) : token_(newToken()), scratch_(newScratchDirectory()) {
-  // What poprun fails to reap or leaves running when it ends comes to us, and so can be seen.
+  // Processes that poprun fails to reap or leaves running when it ends come to us, and so can be seen.
   POP_CHECK(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   for (const pid_t child : ownChildren()) older_children_.insert(child);
   start(setup);

@@ -33,7 +33,7 @@ struct PoprunSetup {
   bool socket_output = false;                      ///< stdout and stderr are sockets
   std::map<int, int> descriptors;                  ///< its 0, 1 or 2: a descriptor of the test's
   bool own_session = false;                        ///< the terminal at its stdin or stderr is its own
-  std::vector<int> closed_fds;                     ///< of 0, 1 and 2
+  std::vector<int> closed_fds;                     ///< some of 0, 1 and 2
   std::vector<int> ignored_signals;                ///< as nohup does
   bool blocked_signals = false;                    ///< all of them
   std::optional<int> open_fd;  ///< one more descriptor that is open, as careless parents leave them
@@ -82,7 +82,7 @@ class PoprunProcess {
   const std::string& out() const { return streams_[0].text; }
   const std::string& err() const { return streams_[1].text; }
 
-  /// What of the job is there now: processes, zombies left to us, files. Empty: nothing.
+  /// Leftovers of the job: processes, zombies left to us, files. Empty: nothing.
   std::string leftNow() const;
 
   /// Waits until nothing is left (adopting and reaping zombies, as init would). The time it took, or nothing.

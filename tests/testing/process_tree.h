@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs on this machine, as /proc tells it. A test marks everything that it starts by a variable in its
+// Processes of this machine, by /proc. A test marks everything that it starts by a variable in its
 // environment: descendants inherit it, whatever they do to their parents, sessions and process groups.
 #pragma once
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls answer where they cannot be made at all, as in a forked child.
+// Calls that cannot be made at all, as in a forked child.
 #pragma once
 
 #include "popdist/error.hpp"
 
 namespace popdist::testing {
 
-/// Whether `call` throws kFailedPrecondition. For processes that cannot use GoogleTest.
+/// True if `call` throws kFailedPrecondition. For processes that cannot use GoogleTest.
 template <typename Call>
 bool isRefused(const Call& call) {
   try {

@@ -49,7 +49,7 @@ class Terminal {
     }
   }
 
-  /// What has been typed in whole lines and read by nobody.
+  /// Bytes typed in whole lines and not read yet.
   std::size_t unread() const {
     int bytes = 0;
     return ::ioctl(end_.get(), FIONREAD, &bytes) == 0 ? static_cast<std::size_t>(bytes) : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test child's commands that say what the process was given by whoever started it.
+// The test child's commands that print what the process was given by its starter.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
@@ -42,7 +42,7 @@ std::string statusField(const std::string& name) {
   return status.substr(begin, status.find('\n', begin) - begin);
 }
 
-// Of all its memory: the second word of each line, each once.
+// The memory policies of all its memory: the second word of each line, each once.
 std::string memoryPolicies() {
   std::istringstream maps(std::move(sys::readFile("/proc/self/numa_maps")).value());
   std::set<std::string> policies;

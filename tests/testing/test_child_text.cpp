@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the test child writes; apart, because the tests need it as well, to compare.
+// The test child's output; apart, because the tests need it as well, to compare.
 #include "common/base/random.h"
 #include "tests/testing/test_child.h"
 

@@ -53,7 +53,7 @@ pid_t spawn(const std::vector<std::string>& command) {
   const pid_t pid = ::fork();
   check(pid >= 0, "fork");
   if (pid == 0) {
-    // What runs on a host outlives none of the pipes of the test.
+    // Processes on a host outlive none of the pipes of the test.
     const int null = ::open("/dev/null", O_RDWR);
     ::dup2(null, STDIN_FILENO);
     ::dup2(null, STDOUT_FILENO);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Real hosts on this machine, for tests: each a set of namespaces with its own addresses, host name,
 // processes, home, /tmp, /dev/shm, /etc/hosts and sshd, all on one switch, which this process is plugged into
-// as well; nobody here asks a name server. Needs root. Everything is gone with the object, and with the
+// as well; name servers are never asked. Needs root. Everything is gone with the object, and with the
 // process that made it, however it ends: nothing has a name that could be left behind but a directory.
 #pragma once
 
@@ -36,12 +36,12 @@ class TestHosts {
   std::string address6(int host) const;
   /// Ours on the same switch.
   std::string ownAddress() const { return prefix4_ + "254"; }
-  /// An address of the same network that nobody has: after three seconds, the kernel says so.
+  /// A free address of the same network: after three seconds, the kernel says so.
   std::string unusedAddress() const { return prefix4_ + "253"; }
   /// One that takes everything and never answers.
   std::string silentAddress() const { return prefix4_ + "252"; }
 
-  /// What to give `ssh -F`: names, user, key and known hosts of all hosts, all paths absolute.
+  /// The file for `ssh -F`: names, user, key and known hosts of all hosts, all paths absolute.
   std::string sshConfig() const { return directory_.path() + "/client/.ssh/config"; }
   /// The key that every host accepts, and the keys of all hosts, by name and by address.
   std::string identity() const { return directory_.path() + "/client/.ssh/id_ed25519"; }
@@ -49,7 +49,7 @@ class TestHosts {
   /// A home with .ssh/{config,id_ed25519,known_hosts}; each host has such files in its own home.
   std::string clientHome() const { return directory_.path() + "/client"; }
 
-  /// Where this test sees the host's home, its /usr/local/bin (first in PATH), its /tmp.
+  /// The host's home, its /usr/local/bin (first in PATH) and its /tmp, as paths of this test.
   std::string home(int host) const { return hostDirectory(host) + "/home"; }
   std::string bin(int host) const { return hostDirectory(host) + "/bin"; }
   std::string tmp(int host) const { return hostDirectory(host) + "/tmp"; }
@@ -69,7 +69,7 @@ class TestHosts {
   /// Moves the calling process, a forked child with one thread, there: all but its process namespace.
   void enter(int host) const;
 
-  /// The cable: nothing comes through, and nobody is told.
+  /// Cuts the cable: nothing comes through, and neither end is told.
   void linkDown(int host) { linksDown({host}); }
   void linksDown(const std::vector<int>& hosts) { setLinks(hosts, "down"); }  ///< at once
   void linkUp(int host) { setLinks({host}, "up"); }

@@ -33,7 +33,7 @@ struct GroupShape {
   std::chrono::milliseconds timeout{20'000};  ///< Context::setTimeout on every instance
   context::TransportSettings transport;
   int instances_per_host = 0;     ///< 0: all are on one host; else as if they were on several
-  std::size_t segment_bytes = 0;  ///< of the shared memory; 0: as much as poprun provides
+  std::size_t segment_bytes = 0;  ///< the shared memory's; 0: as much as poprun provides
 };
 
 class ThreadGroup {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody who traces a process and never looks at it: when it ends, its parent cannot reap it.
+// A tracer that never looks at the process that it traces: when that ends, its parent cannot reap it.
 #pragma once
 
 #include <sys/ptrace.h>
@@ -21,7 +21,7 @@ class Tracer {
     if (pid_ == 0) {
       const char holds = ::ptrace(PTRACE_SEIZE, traced, 0, 0) == 0 ? 1 : 0;
       static_cast<void>(!::write(ends[1], &holds, 1));
-      ::close_range(3, ~0U, 0);  // what the test closes has no other holder
+      ::close_range(3, ~0U, 0);  // pipes that the test closes have no other holder
       while (true) ::pause();
     }
     char holds = 0;

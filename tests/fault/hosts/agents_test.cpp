@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs for a job on its hosts is killed, stopped or cut off, in the middle of the job.
+// Processes of a job on its hosts are killed, stopped or cut off, in the middle of the job.
 #include <unistd.h>
 
 #include <functional>
@@ -196,7 +196,7 @@ TEST_F(StdinOfALostHost, IsLeftToOthers) {
 
 class BetweenTwoAttempts : public HostFaults {
  protected:
-  // The first attempt fails, and has been told; whoever has read it has three seconds for what is to happen.
+  // The first attempt fails, and has been told; its reader has three seconds for what is to happen.
   void waitForSecondAttempt() {
     ASSERT_TRUE(poprun_.waitFor([&] { return poprun_.err().find("(restart 1 of 2)") != std::string::npos; }));
   }

@@ -25,7 +25,7 @@ class HostFaults : public HostsTest {
     return setup;
   }
 
-  /// Soon enough after `cause`, nothing of the job is left anywhere, also where nobody could say so: only
+  /// Soon enough after `cause`, nothing of the job is left anywhere, also where no link could say so: only
   /// sshd waits for the other end of a connection, and no longer than the link is down.
   void expectCleanBehindCutLink(const std::vector<int>& cut, Clock::time_point cause) {
     EXPECT_EQ(leftOnHosts(restOfLimit(cause)), "");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent of our version, as its --version says, that welcomes everybody in a protocol of some later one, or
-// (last argument "refuse") does not understand what comes first.
+// An agent of our version, as its --version says, that welcomes every launcher in a protocol of some later
+// one, or (last argument "refuse") does not understand what comes first.
 #include <cstdio>
 #include <string>
 

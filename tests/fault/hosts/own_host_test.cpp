@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to the agent of poprun's own host, which is one of a job's several.
+// Faults of the agent on poprun's own host, which is one of a job's several.
 #include <csignal>
 
 #include "tests/fault/hosts/faults_fixture.h"

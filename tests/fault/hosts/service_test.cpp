@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What befalls a job that runs by way of the agent service.
+// Faults of a job that runs by way of the agent service.
 #include <regex>
 
 #include "tests/integration/service/service_fixture.h"

@@ -8,7 +8,7 @@ import sys
 
 
 def control_groups():
-    """Where this machine's cgroup2 is mounted."""
+    """The mount point of this machine's cgroup2."""
     for line in pathlib.Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines():
         _, path, kind, *_ = line.split()
         if kind == "cgroup2":
@@ -37,7 +37,7 @@ def start_guard(group):
         os.setsid()
         os.close(ours)
         null = os.open(os.devnull, os.O_RDWR)
-        for stream in range(3):  # nobody who reads our output waits for the guard
+        for stream in range(3):  # so that readers of our output do not wait for the guard
             os.dup2(null, stream)
         os.read(alive, 1)
         remove_group(group)

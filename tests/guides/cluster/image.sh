@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What all machines have, as a layer over this machine's files: poprun in /usr, users alice and bob, an sshd that lets
-# in them and root by one key, and units for little more.
+# A layer over this machine's files, common to all machines: poprun in /usr, users alice and bob, an sshd that lets in
+# them and root by one key, and units for little more.
 #
 #   image.sh INSTALLED LAYER SCRATCH NAME…     INSTALLED: what `cmake --install` has put there, with usr in it; LAYER:
 #   becomes the layer; SCRATCH: an empty directory of the same file system; NAME…: "10.0.0.1 head", for /etc/hosts

@@ -11,7 +11,7 @@ SECONDS = 60
 
 
 class Failed(Exception):
-    """What was typed, and why it does not do what its page says."""
+    """A command, and why it does not do what its page says."""
 
 
 class Shell:
@@ -63,7 +63,7 @@ class Shell:
             self.wait(lambda output, _, n=seen, p=prompt: output.count(p) > n)
             self.press(keys)
         results = self.wait(lambda _, results: results.endswith("done\n"))
-        # What the terminal still has was written before.
+        # Output that is still in the terminal was written before.
         while select.select([self.terminal], [], [], 0)[0]:
             self.output += os.read(self.terminal, 65536).decode(errors="replace").replace("\r\n", "\n")
         failures = results.removesuffix("done\n")

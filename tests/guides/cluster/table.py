@@ -15,14 +15,14 @@ quoted = shlex.quote
 @dataclasses.dataclass(frozen=True)
 class Row:
     begins: str         # the beginning of the block's first line
-    not_run: str = ""   # why nobody types it
-    at: tuple = ()      # who types it: "alice@head", in a login shell that lives as long as the walk; several: in turn
+    not_run: str = ""   # why the walk does not type it
+    at: tuple = ()      # its user: "alice@head", in a login shell that lives as long as the walk; several: in turn
     before: str = ""    # shell lines there that bring about what the page takes for granted here
     says: tuple = ()    # regular expressions, each of which a line of the output has
     answers: tuple = ()  # a prompt and the keys to press when it is there
     beside: str = ""    # its first line goes on, and what it prints indented is typed here; then Ctrl-C
     then: str = ""      # shell lines that succeed if the block has done what it should; $output is what it said
-    then_at: str = ""   # where, if not at the first of `at`
+    then_at: str = ""   # the place of `then`, if not the first of `at`
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Page:
     machines: tuple       # their names
     block: tuple          # the rows, in the order of the page
     section: str | None = None      # if only its blocks are in this table
-    but_section: str | None = None  # whose blocks another table has
-    prefixes: tuple = ("/usr",)  # where poprun is installed on all machines
+    but_section: str | None = None  # a section whose blocks another table has
+    prefixes: tuple = ("/usr",)  # poprun's on all machines
 
     @property
     def text(self):
@@ -56,7 +56,7 @@ def indented(page):
 
 
 def mistakes(page):
-    """Where the page and its rows differ, as sentences."""
+    """Differences between the page and its rows, as sentences."""
     return differences(page.page, indented(page), page.block) + [
         f"the row '{row.begins}' says neither where it is typed nor why it is not, or both"
         for row in page.block if bool(row.not_run) == bool(row.at)]

@@ -46,7 +46,7 @@ class WalkItself(unittest.TestCase):
         return walk
 
     def failing(self, *blocks):
-        """What a walk says that fails."""
+        """The message of a walk that fails."""
         walk = self.walk(*blocks)
         output = walk.communicate()[0]
         self.assertEqual(walk.returncode, 1, output)

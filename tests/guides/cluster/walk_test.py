@@ -26,7 +26,7 @@ class Walk:
         self.machines, self.shells = machines, {}
 
     def shell(self, at):
-        """Of "alice@head"; "alice@head 2" is a second one there."""
+        """The shell of "alice@head"; "alice@head 2" is a second one there."""
         if at not in self.shells:
             user, _, machine = at.split()[0].partition("@")
             self.shells[at] = Shell(self.machines[machine], user)

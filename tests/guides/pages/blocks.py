@@ -7,8 +7,8 @@ import subprocess
 
 @dataclasses.dataclass(frozen=True)
 class Block:
-    line: int         # of the page, from 1
-    language: str     # of a fenced block; empty: an indented one
+    line: int         # in the page, from 1
+    language: str     # a fenced block's; empty: an indented one
     lines: tuple      # without the indentation
 
     @property
@@ -22,7 +22,7 @@ class Command:
     output: tuple     # lines that the page shows after it; empty: it shows none
 
 
-FENCED = ("cpp", "cmake")  # what is in a file; all else is indented, so that no command is overlooked
+FENCED = ("cpp", "cmake")  # contents of files; all else is indented, so that no command is overlooked
 
 
 def blocks_of(page_text):
@@ -51,7 +51,7 @@ def blocks_of(page_text):
 
 
 def differences(page, shown, rows):
-    """Where the blocks of a page and their rows, which have the beginning of each, differ, as sentences."""
+    """Differences between a page's blocks and their rows, which have the beginning of each, as sentences."""
     for block, row in zip(shown, rows):
         if not block.lines[0].startswith(row.begins):
             return [f"{page}:{block.line}: the block begins with '{block.lines[0]}', its row with '{row.begins}'"]

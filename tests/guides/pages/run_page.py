@@ -45,7 +45,7 @@ class Hosts:
 
 
 class Reader:
-    """Who types a page."""
+    """A user who types a page."""
 
     def __init__(self, page, hosts, build):
         self.page, self.hosts, self.beside = page, hosts, []
@@ -75,7 +75,7 @@ class Reader:
         self.prepare(self.shell, row.then)
 
     def typed(self, block, row):
-        """What its commands say."""
+        """The output of its commands."""
         output = ""
         shell = self.terminal() if row.beside else self.shell
         commands = blocks.commands_of(block)

@@ -16,7 +16,7 @@ class Row:
     not_run: str = ""       # why a test does not type it; empty: it does
     file: str = ""          # the block is what is in this file; then: nothing is typed but `then`
     before: str = ""        # shell lines that bring about what the page takes for granted here
-    exit: int = 0           # of its last command; all others exit with 0
+    exit: int = 0           # the last command's; all others exit with 0
     numbers: str = "exact"  # "free": those that the output shows vary
     says: tuple = ()        # texts that its output has, in this order, which the page does not show
     interrupt: bool = False  # Ctrl-C when all that the page shows has come
@@ -50,5 +50,5 @@ def indented(page):
 
 
 def mistakes(page):
-    """Where the page and its rows differ, as sentences."""
+    """Differences between the page and its rows, as sentences."""
     return differences(page.page, indented(page), page.block)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the stores and coordinators of all frameworks come down to: rank 0 listens where the environment says,
-# every other rank connects there. Each sends its rank; rank 0 checks that each came once, and answers.
+# The core of all frameworks' stores and coordinators: rank 0 listens where the environment says, every other rank
+# connects there. Each sends its rank; rank 0 checks that each came once, and answers.
 import os
 import socket
 import time

@@ -17,7 +17,7 @@ assert 0 <= rank < size and 0 <= local_rank < local_size <= size
 assert 0 <= number("GROUP_RANK") < number("GROUP_WORLD_SIZE")
 assert number("ROLE_RANK") < number("ROLE_WORLD_SIZE") <= size
 assert number("TORCHELASTIC_RESTART_COUNT") >= 0
-# With the agent's store nobody would listen: poprun has none.
+# The agent's store would have no listener: poprun has none.
 assert os.environ.get("TORCHELASTIC_USE_AGENT_STORE", "False") != "True"
 assert os.environ["TORCHELASTIC_RUN_ID"], "torch.distributed.is_torchelastic_launched() looks for it"
 meet(os.environ["MASTER_ADDR"], number("MASTER_PORT"), rank, size)
