@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instance finds when it starts: its variables, directory, descriptors and signals.
+// An instance's surroundings at its start: its variables, directory, descriptors and signals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What poprun says without running anything, or before it does.
+// poprun's output without running anything, or before it does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -56,7 +56,7 @@ TEST(OnlyStdoutFromInstance, LeavesTheErrorsOfAll) {
   EXPECT_THAT(linesOf(result.err), UnorderedElementsAre("[0] err", "[1] err", "[2] err"));
 }
 
-// What each instance has said, of lines whose tags name several: "[0-2,5] text".
+// The output of each instance, from lines whose tags name several: "[0-2,5] text".
 std::map<int, Arguments> saidByEach(const std::string& out) {
   std::map<int, Arguments> said;
   for (const std::string& line : linesOf(out)) {

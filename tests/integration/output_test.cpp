@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What instances write arrives: tagged when several write, otherwise byte by byte, and never two instances in
-// a line.
+// The output of instances arrives: tagged when several write, otherwise byte by byte, and never two instances
+// in a line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -135,8 +135,8 @@ TEST(LongLine, OfOneInstanceStaysWhole) {
   EXPECT_TRUE(result.out == lineText(0, 'o', 0, kBytes)) << result.out.size() << " bytes";
 }
 
-// Of several instances it is cut, since nobody can wait for ever for its end: into tagged pieces that lack
-// nothing.
+// A line of one of several instances is cut, since the others cannot wait for ever for its end: into tagged
+// pieces that lack nothing.
 TEST(LongLine, OfSeveralInstancesArrivesInPiecesOfOneInstanceEach) {
   constexpr std::size_t kBytes = 200 << 10;
   const Outcome result =

@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Nobody who does not end when he is told to is killed while a test waits.
+// With a grace so long that an instance that ignores a signal is not killed while a test waits.
 std::vector<std::string> optionsFor(const std::string& count) {
   return {"--num-instances", count, "--kill-grace", "1000", "--tag-output", "no"};
 }

@@ -24,7 +24,7 @@ PoprunSetup onTerminal(const Terminal& terminal, std::vector<std::string> option
           .descriptors = {{1, terminal.end()}, {2, terminal.end()}}};
 }
 
-// What instance `index` has said that it is, once the whole of it is shown.
+// The process of instance `index` by its own message, once the whole of it is shown.
 std::optional<pid_t> pidOf(int index, const std::string& shown) {
   const std::string before = "ready " + std::to_string(index) + ' ';
   const std::size_t at = shown.find(before);

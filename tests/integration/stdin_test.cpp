@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who reads poprun's stdin, and how much of it.
+// Readers of poprun's stdin, and how much of it they read.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class InputFile {
   sys::Fd fd_;
 };
 
-// A pipe with a text that somebody writes while it is read.
+// A pipe with a text that a thread writes while it is read.
 class InputPipe {
  public:
   explicit InputPipe(std::string text) : pipe_(sys::makePipe().value()), text_(std::move(text)) {
@@ -126,7 +126,7 @@ TEST(StdinForAll, ThatCannotBeReadIsAWarning) {
   EXPECT_THAT(result.err, HasSubstr("reading stdin for the instances: Is a directory; "));
 }
 
-// Of two instances the first one runs `first`.
+// Two instances, the first of which runs `first`.
 void expectSecondGetsAll(const std::string& first) {
   const std::string text = binaryText(1 << 20);
   const InputPipe input(text);

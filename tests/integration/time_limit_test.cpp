@@ -92,7 +92,7 @@ class StrangeDebugger {
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   }
 
-  /// Of an instance that waits until the time limit.
+  /// The outcome of an instance that waits until the time limit.
   Outcome trace() const {
     return run({.options = {"--timeout", "4", "--stack-traces"},
                 .child = {"wait"},

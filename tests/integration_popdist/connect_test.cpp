@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may connect to the agent.
+// Processes that may connect to the agent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training that fails on one instance, in processes: that instance decides, whoever ends first.
+// A training that fails on one instance, in processes: that instance decides, whichever ends first.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

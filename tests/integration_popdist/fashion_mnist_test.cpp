@@ -145,7 +145,7 @@ TEST_F(FashionMnistExample, TakesZeroAsASeed) {
   EXPECT_EQ(modelOf(1, {"--seed", "0"}).size(), kParameters * sizeof(float));
 }
 
-// What is left of a training that was killed in its second epoch; and another split goes on.
+// The checkpoints of a training that was killed in its second epoch; and another split goes on.
 TEST_F(FashionMnistExample, GoesOnFromItsCheckpointsOnAnotherSplitToTheSameBytes) {
   const TempDir saved;
   const std::vector<std::string> options{"--epochs", "3", "--optimizer", "adam"};

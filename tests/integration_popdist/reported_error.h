@@ -11,7 +11,7 @@
 
 namespace pop::testing {
 
-/// Seconds for `--kill-grace`: nobody is killed before he must have reported an error. Not for ever, since
+/// Seconds for `--kill-grace`: enough for every instance to report its error. Not for ever, since
 /// the leak checker stops a process that exits by SIGSTOP, and where poprun's SIGCONT undoes that, both wait
 /// for the other.
 inline constexpr const char* kGraceToReport = "10";
@@ -26,7 +26,7 @@ struct ReportedError {
   std::string what;
 };
 
-/// What each instance has reported so far, by its index (from the tag of the line).
+/// The errors that instances have reported so far, by their index (from the tag of the line).
 std::map<int, ReportedError> reportedErrors(const std::string& out);
 
 /// From an instance's death to the errors of all others: a second in the campaign that measures it on a quiet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may what of the real daemon, as people use it: the local socket, tokens, roles and the audit log.
+// Access to the real daemon, as people use it: the local socket, tokens, roles and the audit log.
 #include <sys/stat.h>
 
 #include <csignal>
@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 class LocalAccess : public DaemonTest {
  protected:
-  // What popctl prints, and its exit code; as another user if we may.
+  // popctl's output and exit code; as another user if we may.
   struct Said {
     std::string text;
     int exit_code = 0;

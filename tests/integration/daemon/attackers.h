@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two real popdistds, one of which follows, and everybody who could try what is not theirs.
+// Two real popdistds, one of which follows, and every kind of caller that could try forbidden calls.
 #pragma once
 
 #include <grpcpp/generic/generic_stub.h>
@@ -23,7 +23,7 @@ struct Attacker {
   std::string what;
   Known known = Known::kAsUser;
   v1::Role role = v1::ROLE_NONE;
-  std::string user;      ///< whose jobs are its own
+  std::string user;      ///< the owner of its own jobs
   tls::KeyPair pair;     ///< empty: none is shown
   std::string token;     ///< "pop_…"
   std::string key_user;  ///< with the next: a key of V-IPU's clients

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers of popdistd beside the calls of its table: metrics, logins, health, reflection, and hosts that
-// join; by everybody who could try, at the popdistd that leads and at one that follows.
+// join; by every kind of attacker, at the popdistd that leads and at one that follows.
 #include "proto/popdist/v1/host.grpc.pb.h"
 #include "tests/integration/daemon/attackers.h"
 #include "tests/integration/daemon/curl_requests.h"

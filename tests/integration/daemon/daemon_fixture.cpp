@@ -15,7 +15,7 @@
 namespace pop::testing {
 namespace {
 
-// Whose jobs run: nobody's, if we may.
+// The jobs' user: `nobody`, if we may.
 std::string unixUser() {
   return ::geteuid() == 0 ? "nobody" : sys::accountName(::geteuid()).value_or("");
 }

@@ -49,11 +49,11 @@ class DaemonTest : public ::testing::Test {
   void kill(const std::string& process, int signal);
   /// kill -9 of a child of the process, once it is there.
   void killChild(const std::string& process, const std::string& child);
-  /// Of popdistd, for clients and hosts.
+  /// popdistd's port for clients and hosts.
   int port() const { return port_; }
   pid_t pidOf(const std::string& process) const { return processes_.at(process).pid(); }
   std::string logOf(const std::string& process) const { return fileText(path(process + ".log")); }
-  /// Of a job's runner on this machine; 0: there is none.
+  /// The process of a job's runner on this machine; 0: there is none.
   pid_t runnerOf(std::int64_t job) const;
 
   // ---- a client

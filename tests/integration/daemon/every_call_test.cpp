@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call of popdistd, by gRPC and HTTP, at the popdistd that leads and at one that follows, by everybody
-// who could try: what is answered follows from the call's row in the table alone, and from whose it is what
-// the call names.
+// Every call of popdistd, by gRPC and HTTP, at the popdistd that leads and at one that follows, by every
+// kind of attacker: the answer follows from the call's row in the table alone, and from the owner of the
+// thing that the call names.
 #include <google/protobuf/dynamic_message.h>
 #include <google/protobuf/util/json_util.h>
 
@@ -25,7 +25,7 @@ using google::protobuf::MethodDescriptor;
 struct Attempt {
   const MethodDescriptor* call = nullptr;
   std::string job_of;         ///< empty: the call is for no job
-  bool names_alices = false;  ///< what is hers, beside jobs
+  bool names_alices = false;  ///< things of hers, beside jobs
   std::vector<HttpPath> paths;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What code in a job can do with what its runner has, which is of the same user, and with what the jobs'
-// issuer could sign.
+// Attacks by code in a job: with everything that its runner has, which is of the same user, and with
+// certificates that the jobs' issuer could sign.
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
@@ -227,7 +227,7 @@ TEST_F(FromInside, NothingIsLeftOfAJobInNamespacesOfItsOwn) {
   for (const char* what : {"moved", "made", "frozen"}) EXPECT_THAT(text, Not(HasSubstr(what)));
 }
 
-// Whose files are root's.
+// The cgroup's files are root's.
 TEST_F(FromInside, AJobCannotLeaveItsCgroup) {
   startDaemon();
   startHost("h0");

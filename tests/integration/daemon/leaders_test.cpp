@@ -19,7 +19,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Time = std::chrono::steady_clock;
 
-constexpr seconds kFailover{10};  // what is promised; the lease's five are in it
+constexpr seconds kFailover{10};  // the promise; the lease's five are in it
 
 class LeadersTest : public SeveralDaemons {
  protected:
@@ -62,7 +62,8 @@ class LeadersTest : public SeveralDaemons {
     return id;
   }
 
-  /// Of the first member's clients, which has been away: gRPC connects only while a call waits for it.
+  /// Connects the clients of the first member, which has been away: gRPC connects only while a call waits for
+  /// it.
   void connectAgain() {
     grpc::ClientContext context;
     context.set_wait_for_ready(true);

@@ -73,7 +73,7 @@ class LostHosts : private Hosts, public DaemonTest {
     }
   }
 
-  // popdistd alone; nobody is told.
+  // Cuts off popdistd alone; neither end is told.
   void cutOffFromPopdistd(int host, bool cut) const {
     const TestHosts::Output done = hosts.run(
         host, std::string("ip route ") + (cut ? "add" : "del") + " blackhole " + hosts.ownAddress() + "/32");

@@ -68,7 +68,7 @@ class BehindAFollower : public SeveralDaemons {
     return output;
   }
 
-  /// The address of whoever has made the call, by the leader's audit log.
+  /// The caller's address, by the leader's audit log.
   std::string callerOf(const std::string& method) const {
     const std::string log = fileText(path("state0/audit.jsonl"));
     const std::size_t at = log.find("\"method\":\"" + method + '"');

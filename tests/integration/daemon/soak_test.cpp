@@ -37,8 +37,8 @@ class DaemonSoak : public DaemonTest {
  protected:
   struct Running {
     std::int64_t id = 0;
-    bool is_harmed = false;  ///< what it is made of was killed: it fails, with what it has written until then
-    std::future<Log> log;    ///< as somebody sees it who watches all the time
+    bool is_harmed = false;  ///< one of its processes was killed: it fails, with its output until then
+    std::future<Log> log;    ///< as a client sees it that watches all the time
   };
 
   void submitOne() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other hosts are given first, over real ssh and rsync. Each host has a /tmp of its own.
+// Copies of programs and files on other hosts before a job, over real ssh and rsync. Each host has a /tmp of
+// its own.
 #include <filesystem>
 #include <fstream>
 

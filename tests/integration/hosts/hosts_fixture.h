@@ -26,7 +26,7 @@ namespace pop::testing {
 /// From the cause until the job has ended and nothing of it is left, as promised: 5 s to notice a silent
 /// host, 5 s of grace for the others. The rest is for a machine that is busy with other things.
 inline constexpr Milliseconds kEndLimit{10000 + 2000};
-/// What a test that is not about the time itself calls silent.
+/// The silence in tests that are not about the time itself.
 inline constexpr const char* kShortSilence = "2";
 
 /// A text of which a piece that is left out, or comes twice, is noticed; each line has ten bytes.
@@ -41,7 +41,7 @@ class OptionPipes {
  public:
   ~OptionPipes() {
     if (!writer_.joinable()) return;
-    const sys::Fd reader(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // where nobody has come
+    const sys::Fd reader(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // if no reader has come
     writer_.join();
   }
 
@@ -129,7 +129,7 @@ class HostsTest : public ::testing::Test {
   static Milliseconds since(Clock::time_point cause) {
     return std::chrono::duration_cast<Milliseconds>(Clock::now() - cause);
   }
-  /// What is left of the time that a job has after `cause`.
+  /// The rest of the time that a job has after `cause`.
   static Milliseconds restOfLimit(Clock::time_point cause) {
     return std::max(kEndLimit - since(cause), Milliseconds(0));
   }
@@ -160,7 +160,7 @@ class HostsTest : public ::testing::Test {
     for (const pid_t pid : pids) ::kill(pid, signal);
   }
 
-  /// What poprun has said, but for whom it waits, which depends on the machine's load.
+  /// poprun's messages but those about hosts that it waits for, which depend on the machine's load.
   static std::string said(const std::string& err) {
     std::string text;
     for (const std::string& line : linesOf(err)) {

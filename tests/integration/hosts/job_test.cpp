@@ -34,7 +34,7 @@ PoprunSetup there(std::vector<std::string> options) {
   return {.options = std::move(options), .child = {}, .directory = POP_BIN_DIR};
 }
 
-// Its sshd is away, and so nobody logs in.
+// The host's sshd is away, so that a login would fail.
 TEST_F(JobOnHosts, RunsOnTheLaunchersOwnHostByAnyOfItsAddresses) {
   hosts.killSshd(0);
   for (const std::string& own : {hosts.address(0), hosts.address6(0), "[" + hosts.address6(0) + "]:1"}) {

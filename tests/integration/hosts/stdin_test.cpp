@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the instances of a job over several hosts read from poprun's stdin.
+// poprun's stdin, as the instances of a job over several hosts read it.
 #include <fcntl.h>
 #include <sys/stat.h>
 

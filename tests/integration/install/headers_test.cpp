@@ -14,7 +14,7 @@ using ::testing::ContainsRegex;
 
 class InstalledHeaders : public ::testing::Test {
  protected:
-  /// Of `#include "popdist/<header>"` in that C++.
+  /// The compiler's errors for `#include "popdist/<header>"` in that C++.
   std::string failureOf(const std::string& header, const std::string& standard) const {
     return installed_.failure({"sh", "-c",
                                "echo \"#include \\\"popdist/$1\\\"\" | "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `cmake --install` makes of this build, in a directory of the test's own.
+// An installation of this build by `cmake --install`, in a directory of the test's own.
 #pragma once
 
 #include <gtest/gtest.h>

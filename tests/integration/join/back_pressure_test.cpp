@@ -6,7 +6,7 @@ namespace pop::testing {
 namespace {
 
 constexpr std::int64_t kBytes = 100 << 20;
-// What the service and popdist-join may keep in all: 4 MiB each, and what gRPC has under way.
+// The most that the service and popdist-join may keep in all: 4 MiB each, and gRPC's data under way.
 constexpr long kMaxGrowthKb = 32 << 10;
 
 TEST_F(JoinTest, KeepsLittleForPopdistdThatDoesNotRead) {

@@ -25,7 +25,7 @@ struct FakePopdistdSetup {
   std::string cluster = "c1";
   int heartbeat_ms = 200;
   std::uint64_t epoch = 1;
-  std::string refusal;  ///< of every host; empty: welcome
+  std::string refusal;  ///< the answer to every host; empty: welcome
 };
 
 class FakePopdistd {
@@ -43,14 +43,14 @@ class FakePopdistd {
   /// come within 20 s. Heartbeats are not kept.
   std::optional<v1::HostReport> next(const std::string& host, const Wanted& wanted);
 
-  /// Of a host that has joined.
+  /// Sends to a host that has joined.
   void send(const std::string& host, const v1::HostOrder& order);
 
   /// Reads nothing from hosts until it is called with false.
   void stopReading(bool stop);
 
   int heartbeats() const;         ///< so far, of all hosts
-  std::size_t bytesRead() const;  ///< of records, of all hosts; records are counted, not kept
+  std::size_t bytesRead() const;  ///< in records of all hosts; records are counted, not kept
   int connections() const;        ///< hosts that are there
 
  private:

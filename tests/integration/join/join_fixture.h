@@ -43,7 +43,7 @@ class JoinTest : public ::testing::Test {
 
   std::string path(const std::string& name) const { return directory_.path() + '/' + name; }
 
-  /// Whose jobs run: nobody's, if we may.
+  /// The jobs' user: `nobody`, if we may.
   static std::string unixUser() { return ::geteuid() == 0 ? "nobody" : output("id -un"); }
 
   static std::string output(const std::string& command) {
@@ -74,7 +74,7 @@ class JoinTest : public ::testing::Test {
     return made;
   }
 
-  /// What a host has in its --tls.
+  /// Fills and returns a host's directory for --tls.
   std::string install(const std::string& name, const std::string& from = "tls") const {
     const std::string there = path(name + ".tls");
     std::filesystem::create_directories(there);
@@ -117,7 +117,7 @@ class JoinTest : public ::testing::Test {
   }
   bool hasEnded(const std::string& name) const { return services_.at(name).program.endsWithin(kTimeout); }
 
-  /// Of one process, whatever has gone wrong before: other numbers mean many.
+  /// Kills one process, whatever has gone wrong before: other numbers mean many.
   static void killOne(pid_t pid) {
     ASSERT_GT(pid, 1);
     ::kill(pid, SIGKILL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How hosts join a cluster, come back to it, and leave.
+// Hosts join a cluster, come back to it, and leave.
 #include "common/contract/version.h"
 #include "tests/integration/join/join_fixture.h"
 
@@ -70,7 +70,7 @@ TEST_F(JoinTest, GoesToTheNextOfSeveralWhenOneIsGone) {
   EXPECT_EQ(joins(*second, "h0").epoch(), 1u);
 }
 
-// What ran before goes on meanwhile.
+// Runners from before go on meanwhile.
 TEST_F(JoinTest, ComesBackWithItsRunners) {
   auto controller = popdistd();
   serve("h0", *controller);
@@ -136,7 +136,7 @@ TEST_F(JoinTest, ManyHostsJoinOnePopdistd) {
   }
 }
 
-// The relay has what anybody on the network could attack: HTTP/2.
+// The relay speaks HTTP/2, which the whole network could attack.
 TEST_F(JoinTest, RelaysWithoutRootsPowers) {
   const auto controller = popdistd();
   serve("h0", *controller);

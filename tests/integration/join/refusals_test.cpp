@@ -83,7 +83,7 @@ TEST_F(JoinRefused, IsSaidOnceAndJoinsWhenTheCertificatesAreReplaced) {
   EXPECT_EQ(log.find("not signed by", first + 1), std::string::npos) << log;
 }
 
-// Whoever has root's or alice's files can do this once; nobody can do it for them.
+// Without TLS, any machine on the way to popdistd could start jobs here.
 TEST_F(JoinRefused, WithoutTlsBeyondThisHost) {
   const std::string said = output(POP_BIN_DIR "/popdist-agent serve --controller 10.1.2.3:8090 2>&1");
   EXPECT_THAT(said, HasSubstr("without TLS anybody on the way to 10.1.2.3 could start jobs here"));

@@ -90,7 +90,7 @@ TEST_F(JoinedRunners, AreSpokenTo) {
   order.mutable_retire();
   send(orderOf(1, order));
   EXPECT_EQ(goneWhy(1), "ended with exit code 0");
-  send(orderOf(1, order));  // to nobody
+  send(orderOf(1, order));  // its runner is gone
   start(2);
 }
 

@@ -31,7 +31,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// How many share this host, and the sum of all ranks.
+// Says how many ranks share this host, and the sum of all ranks.
 void greet(const World& world) {
   int sum = 0;
   MPI_Allreduce(&world.rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -60,7 +60,7 @@ void helloWithoutFinalize() {
 void abortInTheLast() {
   const World world = start();
   if (world.rank == world.size - 1) MPI_Abort(MPI_COMM_WORLD, 7);
-  MPI_Barrier(MPI_COMM_WORLD);  // nobody gets past it
+  MPI_Barrier(MPI_COMM_WORLD);  // no rank gets past it
 }
 
 void spawn() {

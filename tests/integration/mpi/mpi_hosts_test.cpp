@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every MPI has over two hosts: built for each of them.
+// The tests over two hosts that are the same for every MPI: built for each of them.
 #include "tests/integration/mpi/mpi_on_hosts.h"
 
 namespace pop::testing {

@@ -67,7 +67,7 @@ TEST(Mpich, EndsTheJobByMpiAbort) {
   EXPECT_THAT(outcome.err, HasSubstr("asked to end the job: called MPI_Abort(7)"));
 }
 
-// MPICH itself refuses where its transport cannot do it; nobody may wait.
+// MPICH itself refuses where its transport cannot do it; no rank may wait.
 TEST(Mpich, SpawnsNothing) {
   const Outcome outcome = run(job(2, {MPICH_CHILD_PATH, "spawn"}), kSpinningTimeout);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

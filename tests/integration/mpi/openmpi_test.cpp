@@ -185,7 +185,7 @@ class ServedOpenMpi : public ::testing::Test {
     }
     return -1;
   }
-  /// Where a process listens.
+  /// The ports at which a process listens.
   static std::vector<int> portsOf(pid_t pid) {
     std::vector<int> ports;
     const std::string lines = os::outputOf({"ss", "-H", "-l", "-t", "-n", "-p"}, kTimeout).value();

@@ -8,7 +8,7 @@
 namespace pop::testing {
 namespace {
 
-constexpr std::chrono::milliseconds kPoll{10};  // for clients that go away, of which nobody is told
+constexpr std::chrono::milliseconds kPoll{10};  // gRPC does not tell of clients that go away
 
 }  // namespace
 

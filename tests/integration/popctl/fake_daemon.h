@@ -43,7 +43,7 @@ class FakeDaemon final : public v1::Controller::WithCallbackMethod_Attach<v1::Co
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   int port() const { return port_; }
 
-  // What the daemon knows.
+  // The daemon's jobs and hosts.
   v1::JobInfo& addJob(std::int64_t id, const std::string& name = "");
   v1::HostInfo& addHost(const std::string& name);
   void addOutput(std::int64_t job, int instance, const std::string& text);
@@ -55,16 +55,16 @@ class FakeDaemon final : public v1::Controller::WithCallbackMethod_Attach<v1::Co
   /// For those who watch.
   void changed(std::int64_t job);
 
-  // What has been asked of it.
+  // Requests so far.
   std::vector<int> signals() const;
   std::vector<v1::SubmitRequest> submitted() const;  ///< each request, also repeated ones
   std::string lastReason() const;
   std::vector<std::uint64_t> logsFrom() const;  ///< from_sequence of each Logs and Attach
 
-  // What it does wrong.
-  void loseReplies(int count);                 ///< of Submit, after it has done its work
+  // Faults.
+  void loseReplies(int count);                 ///< Submit's, after it has done its work
   void failBackupAfter(int chunks);            ///< -1: it does not fail
-  void refuseRecords(grpc::Status why);        ///< of any job
+  void refuseRecords(grpc::Status why);        ///< any job's
   void breakStreamsAfter(std::int64_t count);  ///< records, of each stream
 
   grpc::Status Submit(grpc::ServerContext*, const v1::SubmitRequest*, v1::SubmitReply*) override;

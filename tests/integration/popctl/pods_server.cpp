@@ -61,7 +61,7 @@ class PodsServer::Core : public popdistd::testing::PodsTest {
         if (!write(*next)) return grpc::Status::CANCELLED;
       }
       if (const auto end = source->ended()) return toGrpc(*end);
-      nothing.wait_for(lock, std::chrono::milliseconds(10));  // nobody is told of clients that go away
+      nothing.wait_for(lock, std::chrono::milliseconds(10));  // gRPC does not tell of clients that go away
       settle();
     }
     return grpc::Status::CANCELLED;

@@ -20,7 +20,7 @@ namespace v1 = ::popdist::v1;
 
 class PodsServer {
  public:
-  /// With a Pod64 that everybody may use.
+  /// With a Pod64 that every user may use.
   explicit PodsServer(bool has_pods = true);
   ~PodsServer();
   PodsServer(const PodsServer&) = delete;
@@ -34,7 +34,7 @@ class PodsServer {
   /// After that: at the same port.
   void start();
 
-  /// How long the IPUs of a partition take to be configured.
+  /// The time that the IPUs of a partition take to be configured.
   void setConfigureDelay(std::chrono::milliseconds delay);
   std::optional<v1::PartitionInfo> partition(const std::string& id);
 

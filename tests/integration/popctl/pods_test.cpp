@@ -54,7 +54,7 @@ class PodsCommands : public ::testing::Test {
     return waitUntil([&] { return server_.partition(id)->holder().empty(); }, Milliseconds(10'000));
   }
 
-  /// Whether python3, which gets the JSON as `j`, finds the condition true.
+  /// True if python3, which gets the JSON as `j`, finds the condition true.
   bool holds(const std::string& json, const std::string& condition) const {
     const std::string path = home_.path() + "/output.json";
     std::ofstream(path) << json;
@@ -172,7 +172,7 @@ TEST_F(PodsCommands, VipusConfigurationFileNamesTheServer) {
   EXPECT_EQ(runAs("names/vipu", {"--config", path + "x", "list", "partitions"}, "").exit_code, 2);
 }
 
-// What poptorch's manager of partitions does.
+// The calls of poptorch's manager of partitions.
 TEST_F(PodsCommands, VipuCliAnswersInArrays) {
   const auto cli = [this](Words words) {
     words.insert(words.begin(), {"-a", "--showjson"});

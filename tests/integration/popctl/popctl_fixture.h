@@ -34,7 +34,7 @@ class PopctlTest : public ::testing::Test {
   }
   Outcome popctl(const Words& words) const { return run(setupOf(words)); }
 
-  /// Whether the JSON parser of somebody else takes it.
+  /// True if an independent JSON parser takes it.
   bool isJson(const std::string& text) const;
   std::string home() const { return home_.path(); }
 

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// How often each number stands alone on a line, but for its tag.
+// Each number's count of lines on which it stands alone, but for its tag.
 std::map<int, int> numbersIn(const std::string& text) {
   std::map<int, int> counts;
   for (const std::string& line : linesOf(text)) {

@@ -241,7 +241,7 @@ TEST_F(PopctlTest, WatchPrintsTheListWheneverItChanges) {
   EXPECT_TRUE(watching.waitFor([&] { return watching.out().find("running") != std::string::npos; }));
   daemon.endJob(12, 1);
   EXPECT_TRUE(watching.waitFor([&] { return watching.out().find("failed") != std::string::npos; }));
-  // What has changed while there is no connection comes when there is one again.
+  // Changes while there is no connection come when there is one again.
   daemon.stop();
   EXPECT_TRUE(watching.waitFor([&] { return watching.err().find("reconnecting") != std::string::npos; }));
   daemon.addJob(13, "later");

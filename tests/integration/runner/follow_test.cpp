@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who follows a job that writes much: nothing is lost or doubled, and nobody holds the job up.
+// Followers of a job that writes much: nothing is lost or doubled, and none of them holds the job up.
 #include <algorithm>
 
 #include "tests/integration/runner/runner_fixture.h"
@@ -33,7 +33,7 @@ TEST_F(RunnerFollow, GoesOnInTheMiddleWhileTheJobWrites) {
     runner.runUntil([&] { return part.records.size() > 40 || part.end; });
     const bool is_last = part.end.has_value();
     runner.unfollow(stream);
-    const Followed taken = part;  // what comes later is not counted
+    const Followed taken = part;  // later records are not counted
     ASSERT_NO_FATAL_FAILURE(expectUnbroken(taken, next));
     output += taken.output();
     has_outcome = has_outcome || taken.outcome().has_value();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a runner does not start: one line says why, and nothing of it is left.
+// Jobs that a runner does not start: one line says why, and nothing of it is left.
 #include "common/base/text.h"
 #include "tests/integration/runner/runner_fixture.h"
 

@@ -29,7 +29,7 @@ namespace pop::testing {
 
 namespace v1 = ::popdist::v1;
 
-/// What one who follows has got.
+/// The records that a follower has got.
 struct Followed {
   std::vector<v1::StoredRecord> records;
   std::int64_t cost = 0;           ///< as credit counts it

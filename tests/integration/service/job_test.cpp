@@ -17,7 +17,7 @@ using ::testing::UnorderedElementsAre;
 
 class JobByService : public ServiceTest {
  protected:
-  // A job that runs until somebody ends it.
+  // A job that runs until it is ended.
   PoprunSetup longJob() const { return jobOf("alice", {"-n", "2"}, {"say-signals"}); }
 
   // As by a name service that does not answer.

@@ -43,7 +43,7 @@ TEST_F(ServiceOfAUser, RunsThatUsersJobsWithoutTls) {
   const TestHosts::Output own = poprunThere("-n 2 --tag-output no sh -c 'echo $(id -un; id -Gn)'");
   EXPECT_EQ(own.exit_code, 0) << own.text << logOf(0);
   EXPECT_EQ(said(own.text), "nobody nogroup\nnobody nogroup\n");
-  // Whoever else asks gets that user's jobs, too, and nothing more.
+  // Other callers get that user's jobs, too, and nothing more.
   const TestHosts::Output others = poprunThere("id -u", false);
   EXPECT_EQ(said(others.text), hosts.run(0, "id -u nobody").text) << logOf(0);
   EXPECT_EQ(leftOfJobs(), "");
@@ -51,7 +51,7 @@ TEST_F(ServiceOfAUser, RunsThatUsersJobsWithoutTls) {
   EXPECT_EQ(leftOnHosts(), "");
 }
 
-// The users file is for certificates: without them everybody would be one of its users.
+// The users file is for certificates: without them every caller would be one of its users.
 TEST_F(ServiceOfAUser, ReadsNoUsersWithoutTls) {
   const std::string listen = "--listen 127.0.0.1:" + std::to_string(kServicePort);
   const TestHosts::Output refused =

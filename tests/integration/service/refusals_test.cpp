@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is refused by the agent service, and what they read.
+// Clients that the agent service refuses, and the messages that they read.
 #include "tests/integration/service/service_fixture.h"
 
 namespace pop::testing {
@@ -9,14 +9,14 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What s_client says of a server that ends the handshake, and says why.
+// s_client's message about a server that ends the handshake, and says why.
 constexpr const char* kRefused = "SSL alert number";
 
 class ServiceRefuses : public ServiceTest {
  protected:
   ServiceRefuses() : ServiceTest(1) {}
 
-  // What s_client says when it connects with `options`; the certificate's pair is alice's. `protocol`: by
+  // s_client's output when it connects with `options`; the certificate's pair is alice's. `protocol`: by
   // ALPN, empty: none.
   std::string dialled(const std::string& options, const std::string& protocol = "popdist-agent/1") const {
     const std::string pair = " -cert " + tlsOf("alice") + "/user-alice.pem -key " + tlsOf("alice") +
@@ -31,14 +31,14 @@ class ServiceRefuses : public ServiceTest {
     ::pclose(pipe);
     return text;
   }
-  // What a service on the host says that must not start.
+  // The error of a service on the host that must not start.
   std::string startError(const std::string& arguments, int host = 0) const {
     const TestHosts::Output output =
         hosts.run(host, "timeout 10 " POP_BIN_DIR "/popdist-agent serve " + arguments);
     EXPECT_EQ(output.exit_code, 1) << output.text;
     return output.text;
   }
-  // What alice's job, which is refused, says; nothing has run, and nobody else has said a word.
+  // The one line that alice's job, which is refused, writes; nothing has run.
   std::string refusalOf(const PoprunSetup& setup) const {
     const Outcome outcome = run(setup);
     EXPECT_EQ(outcome.exit_code, 125);
@@ -152,7 +152,7 @@ TEST_F(ServiceRefuses, NothingSilently) {
   EXPECT_THAT(refusalOf(silent), HasSubstr(where() + "no answer within 1 s (--connect-timeout)"));
 }
 
-// A name with an address where nobody listens, and one that there is no way to.
+// A name with an address without a listener, and one that there is no way to.
 TEST_F(ServiceRefuses, ToHideTheFirstCauseBehindTheLast) {
   const TestHosts::Output asked =
       hosts.run(0,

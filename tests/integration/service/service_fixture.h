@@ -32,9 +32,9 @@ class ServiceTest : public HostsTest {
     }
   }
 
-  /// Where init-tls has put everything; certificates of h0, h1, … and of alice, eve.
+  /// The directory of init-tls: certificates of h0, h1, … and of alice, eve.
   std::string tls() const { return directory_.path() + "/tls"; }
-  /// What a user has been given.
+  /// The files that a user has been given.
   std::string tlsOf(const std::string& user) const { return directory_.path() + '/' + user; }
 
   tls::TlsFiles filesOf(const std::string& user) const {
@@ -166,7 +166,7 @@ class ServiceTest : public HostsTest {
     return found;
   }
 
-  /// What runs on hosts beside the services and what has been started ahead; soon empty.
+  /// Processes on hosts beside the services and those that have been started ahead; soon empty.
   std::string leftOfJobs(Milliseconds limit = kTimeout) const {
     std::string left;
     waitUntil([&] { return (left = jobProcesses()).empty(); }, limit);

@@ -44,7 +44,7 @@ TEST_F(UnitFile, LeavesThePowerToRunJobsAsTheirUsers) {
   EXPECT_EQ(leftOfJobs(), "");
 }
 
-// Its keeper stands still, and its agent is stopped over and over: nobody but the service can end them.
+// Its keeper stands still, and its agent is stopped over and over: only the service can end them.
 TEST_F(UnitFile, LeavesThePowerToEndWhatTheyRun) {
   PoprunProcess poprun(jobOf("alice", {"-n", "2", "--host-silence", "60"}, {"wait"}));
   ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();

@@ -72,12 +72,12 @@ TEST_F(AgentCopy, IsMadeOnceAndUsedAgain) {
   EXPECT_THAT(third.phases[0], Contains(kCopying)) << third.problems();
 }
 
-// As a crash, a full disk or somebody's editor leave it.
+// As a crash, a full disk or an editor leave it.
 TEST_F(AgentCopy, ThatIsNotTheAgentAnyMoreIsMadeAgain) {
   Bootstrap first(hosts, {"h0"}, {}, agent);
   first.waitForAll();
   ASSERT_TRUE(first.reached.contains(0)) << first.problems();
-  // Until the exec of the copy is over, nobody can write to it.
+  // The copy cannot be written until its exec is over.
   EXPECT_EQ(echo(first.reached.at(0).stream.get(), "hello"), "hello");
   const std::string copy = hosts.home(0) + "/.cache/poprun/" + filesIn(0, "/.cache/poprun").at(0);
   const std::string right = fileText(copy);

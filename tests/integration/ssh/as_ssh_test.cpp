@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever can log in with ssh, can start agents: the installed ssh reads its configuration, and does itself
+// A user who can log in with ssh can start agents: the installed ssh reads its configuration, and does itself
 // what libssh cannot do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,8 +28,8 @@ class AsSsh : public ::testing::Test {
     ::unsetenv("SSH_AUTH_SOCK");
   }
 
-  // What becomes of `name` with these lines before those of the fixture: "libssh" or "ssh", whichever reaches
-  // it and carries its stream, or why it is not reached.
+  // The way to `name` with these lines before those of the fixture: "libssh" or "ssh", whichever reaches it
+  // and carries its stream, or why it is not reached.
   std::string outcome(const std::string& lines, const std::string& name = "h0", SshOptions options = {}) {
     options.config_file = directory_.path() + "/config";
     std::ofstream(options.config_file) << lines << base_;

@@ -79,7 +79,7 @@ class Bootstrap {
   std::map<int, Status> failed;
   std::map<int, int> ended;
   std::map<int, std::vector<std::string>> phases;
-  std::vector<std::pair<int, std::string>> all_phases;  ///< of all hosts, in their order
+  std::vector<std::pair<int, std::string>> all_phases;  ///< every host's, in their order
   std::map<int, std::vector<std::string>> said;
 
  private:

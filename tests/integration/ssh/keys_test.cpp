@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who the server is and who we are: both are checked, and an error says what to run.
+// The server's identity and our own: both are checked, and an error says what to run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -98,7 +98,7 @@ class KnownHosts : public ::testing::Test {
   KnownHosts() { writeEchoAgent(hosts_.bin(0) + "/popdist-agent"); }
 
   std::string keyOf(int host) const { return fileText(hosts_.home(host) + "/../host_key.pub"); }
-  // What becomes of h0 where the user's known hosts have these lines: "" if it is reached.
+  // The error for h0 where the user's known hosts have these lines: "" if it is reached.
   std::string outcomeOf(const std::string& lines, HostKeyPolicy policy = HostKeyPolicy::kStrict,
                         const std::string& config = "") {
     std::ofstream(known_) << lines;
@@ -310,7 +310,7 @@ TEST(UserKey, OfAnSshAgentThatDoesNotAnswerIsNotWaitedFor) {
   ::unsetenv("SSH_AUTH_SOCK");
 }
 
-// ssh-add -c, and nobody there who would confirm it.
+// A key of ssh-add -c, without a user there who would confirm it.
 class ConfirmedKey : public ::testing::Test {
  protected:
   ConfirmedKey() {

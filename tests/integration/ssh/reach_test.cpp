@@ -193,7 +193,7 @@ TEST(ReachHosts, AServerThatNeverGreetsIsNamedAfterTheTimeout) {
   EXPECT_THAT(bootstrap.whyFailed(0), HasSubstr("greeting of its SSH server: no answer within 2 s"));
 }
 
-// A host whose sshd listens on another port as well, and nobody knows its key.
+// A host whose sshd listens on another port as well, with an unknown key.
 struct OtherPort {
   OtherPort() {
     EXPECT_TRUE(

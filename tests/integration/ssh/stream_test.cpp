@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reached host's stream carries, how it ends, and what is left afterwards: nothing.
+// A reached host's stream: the bytes that it carries, its end, and no leftovers.
 #include <dirent.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -157,7 +157,7 @@ TEST_F(Streams, AConnectionThatIsLostWhileMuchIsSentIsNoEndOfItsAgent) {
     hosts.killSessions(0);
     bootstrap.runUntilTrue([&] { return bootstrap.ended.contains(0); });
     EXPECT_EQ(bootstrap.ended[0], kConnectionLost);
-    ::shutdown(stream, SHUT_RDWR);  // the writer's, should nobody else end it
+    ::shutdown(stream, SHUT_RDWR);  // the writer's, should nothing else end it
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes as somebody starts them in several terminals, each with its TF_CONFIG.
+// Processes as a user starts them in several terminals, each with its TF_CONFIG.
 #pragma once
 
 #include <sys/types.h>
@@ -50,7 +50,7 @@ class HandStarted {
   bool waitFor(const std::string& text);
   /// Its exit code, or 128 + its signal. After 15 s it is killed.
   int wait();
-  /// What it has written so far.
+  /// Its output so far.
   const std::string& out() const { return out_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What processes that were started by hand do together.
+// Collectives of processes that were started by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// What ranks say of their weights, as often as they say it.
+/// The weights in the output of ranks, as often as they print them.
 std::multiset<std::string> weightsIn(const std::string& out) {
   std::multiset<std::string> all;
   for (const std::string& line : linesOf(out)) {

@@ -16,7 +16,7 @@ std::string program(const std::string& name) {
   return STRATEGIES_DIRECTORY "/" + name;
 }
 
-/// What instance `index` of `count` prints: the line that all of them find.
+/// The output of instance `index` of `count`: the line that all of them find.
 std::string found(int index, int count) {
   return "instance " + std::to_string(index) + " of " + std::to_string(count) +
          ": y = 3.000 x0 -2.000 x1 +1.000";
