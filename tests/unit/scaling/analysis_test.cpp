@@ -9,7 +9,7 @@ namespace pop::scaling {
 namespace {
 
 TEST(ScalingAnalysis, RecoversTheConstantsFromTwoAccumulations) {
-  // What is measured of the parts would say 0.02 s for an exchange.
+  // The measured parts alone would say 0.02 s for an exchange.
   std::vector<Row> rows;
   for (const int accumulation : {2, 8}) {
     rows.push_back(rowOf({.replicas = 4, .accumulation = accumulation, .input = 0.7, .reduction = 0.015}));

@@ -36,7 +36,7 @@ TEST(ScalingReport, PutsThePodsEstimateBesideTheMeasuredExchange) {
 
 TEST(ScalingReport, CellsOfATableStandBelowEachOther) {
   const std::string text = reportMarkdown(analyse(kRows));
-  std::size_t width = 0;  // of the table that the line is in
+  std::size_t width = 0;  // the current table's
   std::size_t begin = 0;
   for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
     const std::string line = text.substr(begin, end - begin);

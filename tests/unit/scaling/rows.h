@@ -11,7 +11,7 @@
 
 namespace pop::scaling {
 
-/// Of 100 updates; times are of an update.
+/// A run of 100 updates; times are of an update.
 struct Made {
   std::int64_t replicas = 1;
   std::int64_t instances = 0;  ///< 0: as many as replicas
@@ -21,7 +21,7 @@ struct Made {
   double micro_batch_s = 0.01;
   double reduction = 0;
   double update = 0.001;
-  double constant = 0;  ///< of the run
+  double constant = 0;  ///< once per run
   Outside outside{};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an agent decides, with a host that only writes down what it is asked.
+// An agent's decisions, with a host that only writes down the calls.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What instances are bound to, and how many threads OpenMP is told to start.
+// The CPUs that instances are bound to, and the number of OpenMP's threads.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What instances report of themselves, for those who want to know.
+// Reports of instances about themselves, for launchers and daemons that ask for them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -81,8 +81,7 @@ class OutputPumpTest : public ::testing::Test {
   os::EpollLoop loop;
   CollectingSink sink;
   std::vector<int> drained;
-  std::map<std::pair<int, Stream>, Pieces>
-      at_drain;  ///< what had been delivered when the last drain was reported
+  std::map<std::pair<int, Stream>, Pieces> at_drain;  ///< all pieces delivered by the last drain
   std::unique_ptr<OutputPump> pump;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the input comes from a launcher on another host: what becomes of it when no instance here reads it.
-// tests/integration/stdin_test.cpp has the rest.
+// Input from a launcher on another host, when no instance here reads it. tests/integration/stdin_test.cpp has
+// the rest.
 #include "agent/io/stdin_feed.h"
 
 #include <gtest/gtest.h>

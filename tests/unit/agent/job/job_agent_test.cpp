@@ -42,7 +42,7 @@ struct Launcher {
   void say(const wire::v1::Command& command) { call.send(command); }
   void endStream() { call.close(); }
 
-  /// How an agent ends that has read all that was said.
+  /// The end of an agent that has read everything said.
   Status answer() {
     Result<keeper::Keeper> keeper = keeper::forkKeeper();
     if (!keeper.ok()) return keeper.status();

@@ -34,7 +34,7 @@ bool becomesReadable(int fd) {
   return ::poll(&readable, 1, kTimeoutMs) == 1;
 }
 
-// Whoever its parent is.
+// True if the process ends, whatever its parent is.
 bool ends(pid_t pid) {
   const sys::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   return process.valid() && becomesReadable(process.get());
@@ -171,7 +171,7 @@ TEST_F(KeeperTest, EndsTheAgentsHelpersWithTheLeftovers) {
   EXPECT_EQ(::kill(helper, 0), -1);
 }
 
-// Who waits for an agent that ends its keeper counts on that time.
+// A caller that waits for an agent that ends its keeper counts on that time.
 TEST_F(KeeperTest, IsGivenItsTimeForWhatResistsSigkillAndNoMore) {
   sys::Pipe input = sys::makePipe().value();
   const pid_t resisting = start(0, "read line", input.read_end.get());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel refuses between a job's planning and its start.
+// Bindings that the kernel refuses between a job's planning and its start.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>

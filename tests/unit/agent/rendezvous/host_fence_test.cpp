@@ -299,7 +299,7 @@ class HostFenceAtAStandstill : public HostFenceTest {
   }
   ~HostFenceAtAStandstill() override { std::signal(SIGUSR1, SIG_DFL); }
 
-  /// What instance 0 hears, alone in a fence whose time is up when it moves again; and it can go on.
+  /// The error of instance 0, alone in a fence whose time is up when it moves again; and it can go on.
   LinkError standStill(const std::function<void()>& meanwhile = [] {}) {
     LinkError error;
     pthread_t thread{};

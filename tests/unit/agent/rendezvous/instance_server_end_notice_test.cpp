@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How instances learn that another one has ended: in a fence at once, and in the segment for all other waits.
+// News to instances of another one's end: in a fence at once, and in the segment for all other waits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using InstanceServerEndNotice = InstanceServerTest;
 const std::string kUnavailable = std::to_string(static_cast<int>(Code::kUnavailable));
 const EndNotice kDeath{.instance = 3, .text = "instance 3 (pid 712) was killed by SIGKILL"};
 
-// What an instance reads in its mapping of the segment.
+// The segment's control block in an instance's mapping.
 class ControlBlock {
  public:
   explicit ControlBlock(const testing::InstanceClient& client)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much the server keeps for an instance that asks and does not read the answers.
+// The server's memory for an instance that asks and does not read the answers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may connect, what they are given, and what becomes of those who break the protocol.
+// Clients that may connect, their welcome, and the end of those that break the protocol.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -56,7 +56,7 @@ TEST_F(InstanceServerHello, IsAnsweredWithTheCoresOfTheAgent) {
   EXPECT_EQ(welcome[3], std::to_string(sys::usableCores().value().size()));
 }
 
-// Everybody sees the names of sockets, and job ids in them.
+// Every user sees the names of sockets, and job ids in them.
 TEST_F(InstanceServerHello, IsAtANameThatNobodyCanTakeBefore) {
   InstanceServer another(loop, {});
   const Result<std::string> name = another.open({.job_id = job_id, .num_instances = 4});
@@ -178,7 +178,7 @@ TEST_F(InstanceServerHello, AnAbortReachesTheController) {
   EXPECT_THAT(aborts, ElementsAre(FieldsAre(2, 42, "loss is NaN")));
 }
 
-// What is reported of it is kept, and waits for a host's link.
+// The report of an abort is kept, and waits for a host's link.
 TEST_F(InstanceServerHello, AnAbortIsReportedOnceAndAlwaysAnswered) {
   for (int time = 0; time < 3; ++time) {
     const auto client = instance(2);

@@ -25,7 +25,7 @@ using testing::forbidIpv6;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// What a bind by somebody else gives: 0 or the error.
+// The result of another process's bind: 0 or the error.
 int bindError(in_addr_t address, int port) {
   const sys::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in name{};

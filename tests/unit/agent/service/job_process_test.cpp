@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real processes: what they are is read from /proc. Run by root they become nobody, else they stay who we
-// are.
+// Real processes: their identity is read from /proc. Run by root they become the user nobody, else they stay
+// our user.
 #include "agent/service/job_process.h"
 
 #include <fcntl.h>
@@ -104,7 +104,7 @@ std::string fourTimes(unsigned id) {
   return text + ' ' + text + ' ' + text + ' ' + text;
 }
 
-// What cat says to "hello".
+// The reply of cat to "hello".
 std::string answerOf(JobProcess& process) {
   EXPECT_TRUE(sys::writeAll(process.stream().get(), "hello\n").ok());
   pollfd waiting{process.stream().get(), POLLIN, 0};
@@ -227,7 +227,7 @@ TEST(JobProcess, IsSpokenToOverItsStream) {
   EXPECT_FALSE(process->hasEnded());
 }
 
-// What the directory says of a user may have changed since the users file was read.
+// The directory's entry of a user may have changed since the users file was read.
 TEST(JobProcess, IsNotOfWhoIsRootByAnotherName) {
   const testing::TempDir directory;
   const auto answer = [&](const char* program, const char* line) {
@@ -258,7 +258,7 @@ TEST(JobProcess, ThatCannotBeExecutedSaysSo) {
 }
 
 TEST(JobProcess, OfSomebodyElseCanBeHadByRootOnly) {
-  const testing::TempDir directory;  // where nobody can read it
+  const testing::TempDir directory;  // in a place that other users can read
   std::filesystem::permissions(directory.path(), std::filesystem::perms(0755));
   std::filesystem::copy(kAgent, directory.path() + "/agent");
   EXPECT_THAT(

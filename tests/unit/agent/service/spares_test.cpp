@@ -46,7 +46,7 @@ class SparesTest : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(testing::allAreReaped()); }
 
-  // Whoever the job is of: the processes are all ours.
+  // A process of our own, whichever user the job belongs to.
   Spares::Start start() {
     return [this](const std::string& user) -> Result<JobProcess> {
       started_.push_back(user);

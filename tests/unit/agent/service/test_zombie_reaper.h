@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests leave to be reaped: one list for all of them, so that none sees children of another's.
+// One list of children to be reaped, for all tests, so that none sees children of another's.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ inline agent::ZombieReaper& zombies() {
   return zombies;
 }
 
-/// Soon. None whom somebody traces.
+/// True soon, unless a child is traced.
 inline bool allAreReaped() {
   const auto reaped = [] {
     reaperLoop().advance(std::chrono::minutes(1));

@@ -137,7 +137,8 @@ TEST_F(InitTlsTest, RefusesADirectoryWhereOthersCanWrite) {
   EXPECT_THAT(init({"h0"}, {}).mistakes, ElementsAre(HasSubstr("can be written by others")));
 }
 
-// What is not there when it is looked for and is when it is made: a link to nowhere, or somebody was quicker.
+// A directory that is missing at the look and there at its creation: a link to nowhere, or another process
+// was quicker.
 TEST_F(InitTlsTest, LooksAtADirectoryThatItHasNotMade) {
   std::filesystem::create_symlink("nowhere", directory());
   EXPECT_THAT(init({"h0"}, {}).mistakes, ElementsAre("--dir " + directory() + ": No such file or directory"));
@@ -159,7 +160,7 @@ TEST_F(InitTlsTest, RefusesAnAuthorityWithoutItsKey) {
   EXPECT_THAT(init({"h0"}, {}).mistakes, ElementsAre(HasSubstr("ca-key.pem: No such file")));
 }
 
-// What a full disk does: writing fails in the middle.
+// A full disk: writing fails in the middle.
 TEST_F(InitTlsTest, LeavesNothingHalfMade) {
   ASSERT_THAT(init({"h0"}, {}).mistakes, IsEmpty());
   const std::set<std::string> before = names();
@@ -190,7 +191,7 @@ TEST_F(InitTlsTest, MakesAnIssuerOnceAndKeepsIt) {
   EXPECT_EQ(initTls(request).kept.size(), 2U);
 }
 
-// Who writes etcd is every user's admin, so hosts' and users' authority signs for nobody there.
+// A writer of etcd is every user's admin, so hosts' and users' authority signs no certificate there.
 TEST_F(InitTlsTest, EtcdHasAnAuthorityAndADirectoryOfItsOwn) {
   const InitTlsRequest etcd{.directory = directory(), .etcd = {"head[1-2]"}};
   EXPECT_THAT(initTls(etcd).mistakes, IsEmpty());

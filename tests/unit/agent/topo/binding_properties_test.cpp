@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every machine and every number of instances.
+// Properties of bindings for every machine and every number of instances.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,7 +68,7 @@ void checkWhatAlwaysHolds(const Case& what, const Bindings& bindings) {
   EXPECT_EQ(bindings.instances, bind(what.topology, what.policy, what.instances)->instances);
 }
 
-// Either nobody is bound, which one node or one instance explains, or everybody is.
+// Either no instance is bound, which one node or one instance explains, or all are.
 void checkNodesAreDivided(const Case& what, const Bindings& bindings) {
   std::vector<MemoryNode> nodes = what.topology.nodes;
   std::erase_if(nodes, [](const MemoryNode& node) { return node.cpus.empty(); });

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent service's port does with those who come to it: questions, unauthenticated clients, noise,
-// floods.
+// Clients at the agent service's port: questions, unauthenticated clients, noise, floods.
 #include "common/agent_service/agent_server.h"
 
 #include <arpa/inet.h>

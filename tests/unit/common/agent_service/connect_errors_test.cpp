@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said when an agent service cannot be reached.
+// Errors when an agent service cannot be reached.
 #include "common/agent_service/connect_errors.h"
 
 #include <gmock/gmock.h>

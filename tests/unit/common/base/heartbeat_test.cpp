@@ -109,7 +109,7 @@ TEST(Heartbeat, SilenceThatIsExpectedMayLastUntilSignsAre) {
   pulse.loop.advance(std::chrono::hours(1));
   EXPECT_EQ(pulse.silent, 0);
   EXPECT_EQ(pulse.beats, 2 + 60) << "now and then";
-  pulse.heartbeat.heard();  // what was on its way
+  pulse.heartbeat.heard();  // messages on their way
   pulse.loop.advance(std::chrono::hours(1));
   EXPECT_EQ(pulse.silent, 0);
   pulse.heartbeat.expectSigns();

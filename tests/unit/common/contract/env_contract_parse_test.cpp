@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libpopdist makes of its environment: ours, PopRun's, none at all, and damaged ones.
+// Environments as libpopdist reads them: ours, PopRun's, none at all, and damaged ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instance finds of PopDist's variables, one by one.
+// PopDist's variables in an instance's environment, one by one.
 #include <gtest/gtest.h>
 
 #include <string>

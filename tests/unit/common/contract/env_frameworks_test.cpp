@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each framework finds in an instance's environment, and who wins when several set a variable.
+// Each framework's variables in an instance's environment, and the winner when several set a variable.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

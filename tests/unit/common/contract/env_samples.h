@@ -26,7 +26,7 @@ inline Environment toEnvironment(const std::vector<Variable>& variables) {
   return {variables.begin(), variables.end()};
 }
 
-/// What one instance of some valid job knows: numbers that agree with each other, and texts full of
+/// The environment of one instance of some valid job: numbers that agree with each other, and texts full of
 /// characters that mean something to shells and JSON.
 inline InstanceEnv randomInstanceEnv(SplitMix64& random) {
   const auto upTo = [&random](std::uint64_t most) { return static_cast<int>(random.below(most + 1)); };

@@ -12,7 +12,7 @@
 namespace pop::contract {
 namespace {
 
-// How a real child that runs `body` ends.
+// The end of a real child that runs `body`.
 ExitStatus endOf(const std::function<void()>& body) {
   const pid_t pid = ::fork();
   if (pid == 0) {

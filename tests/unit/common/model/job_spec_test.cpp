@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be wrong with a job's numbers. Each message names the option to change and values that would do.
+// Mistakes in a job's numbers. Each message names the option to change and values that would do.
 #include "common/model/job_spec.h"
 
 #include <gmock/gmock.h>

@@ -234,7 +234,7 @@ TEST(EpollLoop, AFileIsAlwaysReady) {
   EXPECT_EQ(calls, 3);
 }
 
-// How often this thread has slept.
+// The number of times that this thread has slept.
 long sleeps() {
   rusage usage{};
   EXPECT_EQ(::getrusage(RUSAGE_THREAD, &usage), 0);

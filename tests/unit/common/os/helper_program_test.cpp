@@ -110,7 +110,7 @@ TEST(HelperProgram, ThatCannotBeStartedIsAnErrorAndLeavesNothing) {
   }
 }
 
-// What Boost.Process would do with a program that it cannot execute: run our exit handlers in the child.
+// Boost.Process would run our exit handlers in the child when it cannot execute a program.
 TEST(HelperProgram, ThatCannotBeExecutedRunsNoExitHandlerOfOurs) {
   static int num_runs = 0;
   std::atexit([] { ++num_runs; });

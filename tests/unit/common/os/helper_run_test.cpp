@@ -69,7 +69,7 @@ TEST(OutputOfAProgram, DoesNotWaitForWhatTheProgramLeavesRunning) {
   EXPECT_EQ(::kill(std::stoi(output.value()), SIGKILL), 0) << "it goes on, and holds both streams";
 }
 
-// What its tracer keeps is not to be reaped, as what waits for a file server is not.
+// A traced program cannot be reaped until its tracer lets it go, as one that waits for a file server cannot.
 TEST(OutputOfAProgram, ThatDoesNotGoIsNotWaitedForAndReapedLater) {
   const testing::TempDir directory;
   const std::string fifo = directory.path() + "/pid";

@@ -41,7 +41,7 @@ class TcpTest : public ::testing::Test {
 TEST_F(TcpTest, ReachesAListenerByAddressAndByName) {
   const Listener listener = listenAt("127.0.0.1", 0).value();
   ASSERT_GT(listener.port, 0);
-  // A name may have an address of IPv6 as well, at which nobody listens.
+  // A name may have an address of IPv6 as well, without a listener.
   for (const char* host : {"127.0.0.1", "localhost"}) {
     EXPECT_TRUE(dial(host, listener.port).socket.valid()) << host;
     const AcceptedConnection pending = acceptConnection(listener.socket.get());
@@ -86,7 +86,7 @@ TEST_F(TcpTest, SaysWhyNobodyCanBeReached) {
 }
 
 TEST_F(TcpTest, TellsANameServerThatDoesNotAnswerFromAHostThatDoesNot) {
-  // Shared with the thread of the look-up, which nobody waits for.
+  // Shared with the thread of the look-up, which is not waited for.
   const auto told = std::make_shared<std::latch>(1);
   const Resolver silent = [told](auto...) {
     told->wait();

@@ -13,7 +13,7 @@ class AwakeTimeTest : public ::testing::Test {
  protected:
   AwakeTimeTest() { before_ = look(); }
 
-  // What has passed on the clock since the thread's first look.
+  // The time on the clock since the thread's first look.
   milliseconds passed() { return std::chrono::duration_cast<milliseconds>(look() - before_); }
   void sleeps(milliseconds time) { now_ += time; }
   void computes(milliseconds time) {

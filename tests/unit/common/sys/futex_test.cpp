@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleepers that nobody wakes would wait for kTimeout: far beyond what the tests take when wakes arrive.
+// Sleepers that are not woken would wait for kTimeout: far beyond what the tests take when wakes arrive.
 #include "common/sys/futex.h"
 
 #include <gtest/gtest.h>

@@ -97,7 +97,7 @@ class ReturningClient {
                             static_cast<unsigned int>(protocol.size()));
   }
 
-  /// Connects to a service of OpenSSL's defaults, which gives sessions to whoever comes.
+  /// Connects to a service of OpenSSL's defaults, which gives sessions to every client.
   void visit(const tls::TlsObjects& service) {
     const tls::openssl::Context context = contextWith(TLS_server_method(), service);
     const RawTls server(context.get());

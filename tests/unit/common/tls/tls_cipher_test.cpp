@@ -70,7 +70,7 @@ TEST(TlsCipher, RefusesAnotherAuthorityOnEitherSide) {
   const TestPairs theirs;
   EXPECT_THAT(between(*ours.client(), *theirs.server()).client.status.message(),
               HasSubstr("its certificate is not signed by the ca.pem of --agent-tls"));
-  // A client that believes everybody, and has a certificate of its own making.
+  // A client that believes every server, and has a certificate of its own making.
   const KeyPair user = makeUserCertificate(theirs.authority, "alice", 10).value();
   const auto unauthenticated = tls::TlsContext::make(
       tls::tlsFilesOf(ours.authority.certificate_pem, user.certificate_pem, user.key_pem),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each way of being wrong says, with real certificates and a clock of the test's own.
+// The error for each mistake in TLS files, with real certificates and a clock of the test's own.
 #include "common/tls/tls_files.h"
 
 #include <gmock/gmock.h>
@@ -120,7 +120,7 @@ TEST_F(TlsFilesTest, WithAKeyThatOthersCanReadAreRefused) {
   EXPECT_THAT(mistakesOf(load()), HasSubstr("host-key.pem is open to others (mode 0640): chmod 600"));
 }
 
-// Whoever can is the authority of that host.
+// A user who can replace the authority's file is the authority of that host.
 TEST_F(TlsFilesTest, OfAHostWhoseAuthorityOthersCanReplaceAreRefused) {
   ASSERT_EQ(::chmod(path("ca.pem").c_str(), 0664), 0);
   EXPECT_EQ(mistakesOf(load()), path("ca.pem") + " can be written by others: chmod go-w it");
@@ -130,7 +130,7 @@ TEST_F(TlsFilesTest, OfAHostWhoseAuthorityOthersCanReplaceAreRefused) {
   EXPECT_THAT(mistakesOf(load()), HasSubstr(path("ca.pem") + " can be replaced by others"));
 }
 
-// What is read and what is looked at are one file, whatever happens to its name meanwhile.
+// The file that is read is the file that is checked, whatever happens to its name meanwhile.
 TEST_F(TlsFilesTest, OfAHostAreLookedAtAsTheyAreRead) {
   for (const char* file : {"ca.pem", "host-key.pem"}) {
     const std::string safe = path(std::string(file) + ".safe");

@@ -37,7 +37,7 @@ v1::Report reportNumber(std::uint64_t number) {
   return report;
 }
 
-// What carries the calls: made anew for each test.
+// A carrier of calls: made anew for each test.
 class Wire {
  public:
   virtual ~Wire() = default;  ///< the agent's side is gone, as when its process was killed

@@ -114,7 +114,7 @@ TEST(Codec, RefusesFactsThatCannotBe) {
   EXPECT_THAT(decode(report, decoded).message(), HasSubstr("99"));
 }
 
-// Who counts the CPUs of a host has room for those that are allowed.
+// A reader of a host's CPUs has room for the allowed ones only.
 TEST(Codec, RefusesATopologyWithCpusThatAreNotAllowedOrInSeveralPlaces) {
   const v1::Topology good = encode(testing::sampleFacts().topology);  // 0-3 are allowed
   const auto refused = [](const v1::Topology& topology) { return decode(topology).status().message(); };

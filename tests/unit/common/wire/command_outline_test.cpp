@@ -44,7 +44,7 @@ TEST(CommandOutline, OfOthersSaysThatTheyAreNone) {
   }
 }
 
-// Two slices would be merged by whoever reads them: neither alone is the job that runs.
+// A reader would merge two slices: neither alone is the job that runs.
 TEST(CommandOutline, RefusesSeveralBodies) {
   v1::Command stop;
   stop.mutable_stop();

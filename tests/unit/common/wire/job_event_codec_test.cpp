@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of a job comes back from its record, for the same lines on a terminal; what cannot have
-// happened is refused by name.
+// Events of a job come back from its record, for the same lines on a terminal; impossible ones are refused by
+// name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -126,7 +126,7 @@ TEST_F(StreamTest, DoesNotFlushForLongerThanAsked) {
   EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(50));
 }
 
-// What lies in the pipe.
+// The bytes in the pipe.
 std::size_t bytesIn(const sys::Fd& pipe) {
   int bytes = 0;
   EXPECT_EQ(::ioctl(pipe.get(), FIONREAD, &bytes), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host passes on of its runners' reports: all that the daemon can decode, and nothing else.
+// Runners' reports that a host passes on: all that the daemon can decode, and nothing else.
 #include "common/wire/runner_report.h"
 
 #include <gmock/gmock.h>

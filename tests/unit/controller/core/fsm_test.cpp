@@ -27,8 +27,8 @@ constexpr std::array kEachInstanceState{InstanceState::kPending, InstanceState::
 constexpr std::array kEachInstanceEvent{InstanceEvent::kStart, InstanceEvent::kStarted, InstanceEvent::kEnded,
                                         InstanceEvent::kClosed};
 
-// What the tables hold, state by state and event by event, as a reader would draw them. Pairs that are
-// missing mean nothing in that state.
+// The tables, state by state and event by event, as a reader would draw them. Pairs that are missing mean
+// nothing in that state.
 using JobMove = std::pair<JobState, JobAction>;
 const std::map<std::pair<JobState, JobEvent>, JobMove> kJobDrawing{
     {{JobState::kPending, JobEvent::kPlaced}, {JobState::kStarting, JobAction::kStartAll}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each instance of a placed job is told.
+// The environment of each instance of a placed job.
 #include "controller/core/instance_env.h"
 
 #include <gtest/gtest.h>

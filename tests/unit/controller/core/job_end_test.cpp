@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a job ends, and which of the things that happened gives it its exit code.
+// A job's end, and the event that gives it its exit code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

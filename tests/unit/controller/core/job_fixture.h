@@ -72,7 +72,7 @@ class JobFixture {
   int hosts() const { return static_cast<int>(agents_.size()); }
   int instances() const { return static_cast<int>(placement_.size()); }
 
-  // What the instance's agent reports.
+  // Reports of the instance's agent.
   void started(int instance) { eventsOf(instance).onStarted(instance, pidOf(instance)); }
   void ended(int instance, const contract::ExitStatus& status) {
     eventsOf(instance).onEnded(instance, {status, {}});
@@ -109,12 +109,12 @@ class JobFixture {
   bool done() const { return outcome_.has_value(); }
   const std::vector<JobOutcome>& failedAttempts() const { return failed_; }
   int reports() const { return reports_; }
-  /// What was told of what instances report, each time.
+  /// The values that were passed on each time instances reported.
   const std::vector<std::vector<JobValue>>& values() const { return values_; }
   const JobOutcome& outcome() const { return outcome_.value(); }
   const std::vector<LogEntry>& entries() const { return entries_; }
   const std::vector<std::string>& log() const { return log_; }  ///< the same in words
-  /// What the job said when it was placed, and whether its first agent ran by then.
+  /// The instances' places as the job told them, and whether its first agent ran by then.
   const std::vector<PlacedInstance>& placed() const { return placed_; }
   int runsWhenPlaced() const { return runs_when_placed_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job tells of what its instances report.
+// A job's values, as it passes on its instances' reports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -108,7 +108,7 @@ TEST(JobRestart, IsNotForAJobWhoseOutputCannotBeWritten) {
   JobFixture job(restartable(5));
   job.startAll();
   job.endAndClose(1, {.code = 3});
-  job.job().stop(SIGPIPE);  // what the others wrote before they were stopped
+  job.job().stop(SIGPIPE);  // the others' output before they were stopped
   job.endAndClose(0, {.signal = SIGTERM});
   ASSERT_TRUE(job.done());
   EXPECT_EQ(job.outcome().exit_code, 3);

@@ -121,7 +121,7 @@ TEST(JobTimeout, AsksFirstWhereTheInstancesAre) {
   job.startAll();
   job.loop().advance(milliseconds(1000));
   EXPECT_EQ(job.agent(0).stops, 0) << "a stopped instance has no stack to show";
-  job.agent(1).held_traces({{1, 701, "#0 in futex"}});  // whoever is quicker
+  job.agent(1).held_traces({{1, 701, "#0 in futex"}});  // the agents answer in any order
   job.agent(0).held_traces({{0, 700, "#0 in read"}});
   for (const int host : {0, 1}) EXPECT_EQ(job.agent(host).stops, 1);
   closeAll(job);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a remote agent is believed, and how much of it is kept.
+// Claims of a remote agent that are believed, and the part of them that is kept.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

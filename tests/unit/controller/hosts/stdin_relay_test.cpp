@@ -19,7 +19,7 @@ namespace pop {
 namespace {
 
 constexpr std::size_t kBytes = 2 << 20;
-// What may be on the way to a host: the link's window, a pipe, and a buffer.
+// The most that may be on the way to a host: the link's window, a pipe, and a buffer.
 constexpr std::size_t kAheadBytes = 3 * (64 << 10);
 
 // Numbers, so that a lost or swapped piece is noticed.
@@ -88,7 +88,7 @@ class Host final : public CommandLink {
 
 class StdinRelayTest : public ::testing::Test {
  protected:
-  // Until nothing can come before somebody takes something.
+  // Until nothing can come before a host takes something.
   void fill() { testing::runIdle(loop); }
   void lose(Host& host) {
     host.agent.linkLost(unavailable("gone"));

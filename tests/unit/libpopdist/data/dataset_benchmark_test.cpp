@@ -14,8 +14,8 @@ namespace {
 using testing::counting;
 using testing::expectError;
 
-/// What Python's json module finds in `json`, one line: epochs, keys, elements and bytes of the first epoch,
-/// and whether elements / time and bytes / time agree with what is said of them.
+/// Python's reading of `json`, one line: epochs, keys, elements and bytes of the first epoch, and whether
+/// elements / time and bytes / time agree with what is said of them.
 std::string asPythonReadsIt(const std::string& json) {
   const pop::testing::TempDir dir;
   std::ofstream(dir / "result.json") << json;

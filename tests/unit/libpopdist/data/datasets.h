@@ -69,7 +69,7 @@ inline std::vector<int> elementsIn(const Tensors& tensors) {
   return elements;
 }
 
-/// Of a whole pass, read by index.
+/// The elements of a whole pass, read by index.
 inline std::vector<int> passOf(const Dataset& dataset, std::uint64_t epoch = 0) {
   std::vector<int> elements;
   Tensors element(dataset.spec());
@@ -79,7 +79,7 @@ inline std::vector<int> passOf(const Dataset& dataset, std::uint64_t epoch = 0) 
   return elements;
 }
 
-/// Of the rest of a pass of one replica.
+/// The elements of the rest of a pass of one replica.
 inline std::vector<int> drain(Infeed& infeed, int replica = 0) {
   std::vector<int> elements;
   while (const Tensors* element = infeed.next(replica)) {

@@ -24,7 +24,7 @@ using testing::Bytes;
 using ::testing::HasSubstr;
 using testing::idxFile;
 
-constexpr std::size_t kBufferBytes = 128 * 1024;  // what the source reads at a time
+constexpr std::size_t kBufferBytes = 128 * 1024;  // one read of the source
 
 Bytes operator+(Bytes first, const Bytes& second) {
   first.insert(first.end(), second.begin(), second.end());

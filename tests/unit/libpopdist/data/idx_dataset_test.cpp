@@ -28,7 +28,7 @@ Bytes withoutLast(Bytes bytes, std::size_t count) {
   return bytes;
 }
 
-/// Of all tensors; nothing where there is no such element.
+/// The bytes of all tensors; nothing where there is no such element.
 Bytes bytesOf(const Dataset& dataset, std::uint64_t index) {
   Tensors element(dataset.spec());
   Bytes bytes;

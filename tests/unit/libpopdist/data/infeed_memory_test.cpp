@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an infeed takes of memory, as popdist/infeed.hpp promises it.
+// An infeed's memory, as popdist/infeed.hpp promises it.
 #include <gtest/gtest.h>
 
 #include "popdist/io.hpp"

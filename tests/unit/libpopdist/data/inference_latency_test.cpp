@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured is the way of each sample through infeed, step and outfeed.
+// The measured latency covers each sample's way through infeed, step and outfeed.
 #include <thread>
 
 #include "tests/unit/libpopdist/data/datasets.h"

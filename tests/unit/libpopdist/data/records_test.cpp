@@ -123,7 +123,7 @@ TEST(Records, OfBeforeChecksumsAreRead) {
   EXPECT_THAT(element.get<std::uint8_t>("x"), ::testing::ElementsAre('e', 'f'));
 }
 
-/// What an open dataset says once its file was changed in place.
+/// Errors of an open dataset once its file was changed in place.
 class ChangedFile : public ::testing::Test {
  protected:
   using Paths = std::vector<std::filesystem::path>;

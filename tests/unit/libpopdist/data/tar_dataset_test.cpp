@@ -23,7 +23,7 @@ using testing::writeText;
 
 const Spec kElement{{"img", Type::kUint8, {2, 2}}, {"cls", Type::kUint8, {}}};
 
-/// What a function is given.
+/// The arguments of a function's calls.
 using Seen = std::vector<std::string>;
 
 Seen contentsOf(const std::vector<std::filesystem::path>& archives) {

@@ -158,7 +158,7 @@ TEST_F(TfExampleDataset, ReadsListsInEveryForm) {
   const std::string strings = protoBytes(1, "ab") + protoBytes(1, "cd") + protoBytes(1, "ef");
   EXPECT_THAT(read(example(feature("s", 1, strings)), {{"s", Type::kUint8, {3, 2}}}).get<std::uint8_t>("s"),
               ElementsAre('a', 'b', 'c', 'd', 'e', 'f'));
-  // Fields that nobody knows are passed over, and the last of two features of a name is the one.
+  // Unknown fields are passed over, and the last of two features of a name is the one.
   const std::string strange = protoBytes(9, "?") + varint(10U << 3U) + varint(5) +
                               example(feature("n", 3, protoBytes(1, varint(1))) + protoBytes(7, "?") +
                                       feature("n", 3, protoBytes(1, varint(2))));

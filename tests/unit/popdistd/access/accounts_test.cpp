@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a caller is: by its connection, its certificate, a token, a session, or V-IPU's key.
+// A caller's identity: by its connection, its certificate, a token, a session, or V-IPU's key.
 #include "popdistd/access/accounts.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audit log: its chain, what a crash leaves of it, and what is found when somebody changes it.
+// The audit log: its chain, what a crash leaves of it, and the check's findings after a change of it.
 #include "popdistd/access/audit_log.h"
 
 #include <gmock/gmock.h>
@@ -64,7 +64,7 @@ class AuditTest : public ::testing::Test {
     return std::count(all.begin(), all.end(), '\n');
   }
 
-  /// As somebody with the store's file would.
+  /// Changes the store as a user with its file would.
   void runSql(const std::string& sql) {
     sqlite3* database = nullptr;
     ASSERT_EQ(sqlite3_open((directory_.path() + "/state/store.db").c_str(), &database), SQLITE_OK);
@@ -256,7 +256,8 @@ TEST_F(AuditTest, CallsThatFailOverAndOverAreCounted) {
   EXPECT_EQ(lines(), check().entries());
 }
 
-// What users may do without end would fill the disk, and etcd. What admins do is never lost among it.
+// Calls that users may repeat without end would fill the disk, and etcd. No action of an admin is ever lost
+// among them.
 TEST_F(AuditTest, CallsThatAreDoneOverAndOverAreCounted) {
   const auto entries = [this] { return log_->list("alice", 10'000).value(); };
   for (int i = 0; i < 1000; ++i) {

@@ -204,7 +204,7 @@ TEST_F(WhoMayWhat, AStreamBeginsWhenThatIsWrittenDown) {
   EXPECT_FALSE(lost->next().has_value());
   EXPECT_EQ(lost->ended().value_or(Status()).code(), Code::kResourceExhausted);
   guarded_pods.holdPartition(as(v1::ROLE_SUBMIT), {}, [] {}).value().reset();
-  audit.settle();  // nobody reads it any more
+  audit.settle();  // it has no reader any more
 }
 
 TEST_F(WhoMayWhat, AJobIsActedOnByItsNumber) {

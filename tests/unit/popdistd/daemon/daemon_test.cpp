@@ -41,7 +41,7 @@ struct FakeCore {
     return {.served = {api, gate, pods, vipu},
             .measures = [] { return CoreMeasures(); },
             .identify = [](const Peer& peer, const Credentials&) -> Result<Caller> {
-              // Whom the certificate names: that it arrived is what a test of certificates looks for.
+              // The certificate's user: that it arrived is what a test of certificates looks for.
               return Caller{.user = peer.uris.empty() ? "me" : peer.uris.front(),
                             .role = v1::ROLE_ADMIN,
                             .known_by = v1::KNOWN_BY_HOST};
@@ -50,7 +50,7 @@ struct FakeCore {
   }
 };
 
-// What systemd hears.
+// systemd's end of the notifications.
 class NotifySocket {
  public:
   NotifySocket() : path_((directory_ / "notify").string()), socket_(::socket(AF_UNIX, SOCK_DGRAM, 0)) {

@@ -162,7 +162,7 @@ TEST_F(ForbiddenClientsTest, ACertificateThatIsRenewedIsWhatIsTriedNext) {
   EXPECT_EQ(told.get().code(), Code::kFailedPrecondition);
 }
 
-// An etcd that refuses it refuses a certificate that is none: nobody begins to lead by that, and nobody ends.
+// An etcd that refuses an invalid certificate proves nothing: no popdistd begins or ends to lead by that.
 TEST_F(ForbiddenClientsTest, ACertificateThatDoesNotCountIsNoProof) {
   const testing::EtcdServer server(0, tls());
   EtcdClient client = clientWith(server.address(), popdistd_);
@@ -183,7 +183,7 @@ TEST_F(ForbiddenClientsTest, ACertificateThatDoesNotCountIsNoProof) {
   EXPECT_TRUE(watch.look().ok()) << watch.look().message();
 }
 
-// Whether it does is not known: nobody leads by it.
+// An etcd that is away has proved nothing: popdistd may not lead by it.
 TEST_F(ForbiddenClientsTest, AnEtcdThatIsNotThereHasRefusedNobody) {
   EtcdClient none = clientWith("127.0.0.1:1", popdistd_);
   EXPECT_EQ(checkRefuses(none, forbidden(), Clock::now() + milliseconds(200)).code(), Code::kUnavailable);

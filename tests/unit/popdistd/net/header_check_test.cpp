@@ -42,7 +42,7 @@ TEST(HeaderCheck, RefusesThoseOfAnotherLead) {
   EXPECT_EQ(HeaderCheck(kKey).clientIn(writer.next(kClient), kFollower).code(), Code::kPermissionDenied);
 }
 
-// Also one that is sealed with no key, which anybody can do.
+// Also one that is sealed with no key, which any client can make.
 TEST(HeaderCheck, WithoutAKeyRefusesEveryHeader) {
   HeaderWriter writer("", 1);
   EXPECT_EQ(HeaderCheck().clientIn(writer.next(kClient), kFollower).code(), Code::kPermissionDenied);

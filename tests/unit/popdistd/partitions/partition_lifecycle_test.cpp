@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A partition's life: configuration, resets, jobs, machines that are lost, and the proof that nobody uses its
-// IPUs.
+// A partition's life: configuration, resets, jobs, machines that are lost, and the proof that its IPUs are
+// unused.
 #include <gtest/gtest.h>
 
 #include "tests/unit/popdistd/partitions/fixture.h"

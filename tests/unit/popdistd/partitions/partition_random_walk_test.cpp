@@ -53,7 +53,7 @@ class Walk {
   std::set<PartitionState> seen;
 
  private:
-  // What a store keeps, by the steps alone.
+  // A store's records, by the steps alone.
   struct Stored {
     PartitionIndex::Partitions records;
     void insert(const Change& change) {
@@ -159,7 +159,7 @@ class Walk {
     EXPECT_EQ(table_.partitions(), expected);
   }
 
-  // Nobody resets what a job holds or what has a lost machine.
+  // A partition that a job holds or that has a lost machine is never reset.
   void checkConfigurable(const Partition& partition) {
     EXPECT_TRUE(partition.job.empty());
     for (const PartitionIpu& ipu : partition.spec.ipus)

@@ -122,7 +122,7 @@ TEST(Placement, AnAllocationWithoutMachinesHasNoRoom) {
   EXPECT_EQ(table.create(asks("p", 1), at(0)).code(), Code::kFailedPrecondition);
 }
 
-// What a block of a partition must be, by its definition.
+// The definition of a partition's block.
 void checkBlock(const PartitionSpec& spec) {
   const int ipus = spec.segmentIpus();
   const int first = spec.ipus.front().topology_id;

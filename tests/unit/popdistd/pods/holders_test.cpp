@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who keeps a partition: jobs whose host nobody hears of, and programs that hold one by a stream.
+// Holders of a partition: jobs whose host is silent, and programs that hold one by a stream.
 #include "tests/unit/popdistd/pods/pods_fixture.h"
 
 namespace pop::popdistd::testing {

@@ -24,8 +24,8 @@ class PodWalk : public PodsTest, public ::testing::WithParamInterface<unsigned> 
       if (roll(8) == 0) checkStore();
     }
     finishAll();
-    // What still waits, waits for IPUs of partitions that no job has: the youngest first, so that none
-    // starts.
+    // The remaining jobs wait for IPUs of partitions that no job has: the youngest is cancelled first, so
+    // that none starts.
     for (auto id = jobs_.rbegin(); id != jobs_.rend(); ++id) cancel(*id);
     checkNothingIsLeft();
   }
@@ -144,7 +144,7 @@ class PodWalk : public PodsTest, public ::testing::WithParamInterface<unsigned> 
     for (auto& [name, host] : hosts_) host.pump(static_cast<std::size_t>(roll(3)));
   }
 
-  // Of programs that run, by the partition that they were told.
+  // Counts running programs by the partition that they were told.
   void checkUsers() {
     std::map<std::string, int> users;
     for (auto& [name, host] : hosts_) {

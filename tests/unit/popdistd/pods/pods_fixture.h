@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A daemon with one Pod64 that everybody may use, its jobs, and the store as another process sees it.
+// A daemon with one Pod64 that every user may use, its jobs, and the store as another process sees it.
 #pragma once
 
 #include <sqlite3.h>
@@ -156,8 +156,8 @@ class PodsTest : public ClusterTest {
     return rows;
   }
 
-  /// What every committed state keeps: an IPU has one owner, and it is the one whose record says so; a job
-  /// that has a runner holds its partition, and nobody else does.
+  /// The invariant of every committed state: an IPU has one owner, and it is the one whose record says so; a
+  /// job holds a partition exactly if it has a runner there.
   void checkStore() {
     std::map<std::string, std::string> jobs;  // by partition
     for (const auto& row : ask("SELECT partition, job FROM bindings")) {

@@ -30,8 +30,8 @@ struct WorldSettings {
 };
 
 struct WorldResult {
-  std::vector<std::string> problems;  ///< what must not have happened
-  std::uint64_t digest = 0;           ///< of who started when and where
+  std::vector<std::string> problems;  ///< broken rules
+  std::uint64_t digest = 0;           ///< over each start's job, time and place
   milliseconds longest_wait{0};
   milliseconds mean_wait{0};
   milliseconds makespan{0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tools ask of any gRPC server: health and reflection. Their messages are written by hand, since Debian
-// has no header of them.
+// Generic tools' questions to any gRPC server: health and reflection. Their messages are written by hand,
+// since Debian has no header of them.
 #include <gmock/gmock.h>
 #include <grpcpp/generic/generic_stub.h>
 
@@ -74,7 +74,7 @@ TEST_F(AboutTheServer, IsToldToThoseWhoShowACertificate) {
             grpc::StatusCode::UNAUTHENTICATED);
 }
 
-// A client that kept its connection would hear the refusal for ever, also when somebody leads.
+// A client that kept its connection would hear the refusal for ever, also when there is a leader.
 TEST(NoLeaderServerTest, EndsItsConnectionsSoThatClientsLookAgain) {
   const auto server = NoLeaderServer::start({}).value();
   server->setReason("nobody leads");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unauthenticated connections: nobody can lock others out with them, for a moment or for
-// ever.
+// Unauthenticated connections: they lock no client out, for a moment or for ever.
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -104,7 +103,7 @@ class DoorTest : public RpcTest {
     v1::AboutReply reply;
     return stub.About(&context, {}, &reply).ok();
   }
-  /// Calls by a connection that begins with `header`. Of whom the call was.
+  /// Calls by a connection that begins with `header`. The caller's address.
   std::string addressOfACallAfter(const std::string& header) {
     sys::Fd socket = connection();
     EXPECT_TRUE(sys::writeAll(socket.get(), header).ok());
@@ -232,7 +231,7 @@ TEST_F(DoorTest, ThoseThatSayNothingLockNobodyOut) {
 TEST_F(DoorTest, TheOldestOfTheLargestCrowdThatSaysNothingGivesWay) {
   rlimit usual{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
-  const rlimit low{800, usual.rlim_max};  // of which an eighth may be silent
+  const rlimit low{800, usual.rlim_max};  // an eighth of them may be silent
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
   serve();
   const sys::Fd other = connection(INADDR_LOOPBACK + 1);

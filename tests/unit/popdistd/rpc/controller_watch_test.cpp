@@ -28,7 +28,7 @@ TEST_F(ControllerTest, WatchesUntilTheClientGoes) {
   EXPECT_TRUE(hasNoReaders());
 }
 
-// What gRPC holds back of a stream that has just begun, a ping brings out 10 s later.
+// Messages that gRPC holds back in a stream that has just begun would come with a ping, 10 s later.
 TEST_F(ControllerTest, SendsAtOnceWhatThereIsAtTheBeginning) {
   constexpr std::uint64_t kChanges = 3;
   loop.run([this] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is who over gRPC without a certificate: tokens, V-IPU's keys, and users of this machine by a local
+// Identities over gRPC without a certificate: tokens, V-IPU's keys, and users of this machine by a local
 // socket.
 #include <gmock/gmock.h>
 #include <grpcpp/create_channel_posix.h>

@@ -119,7 +119,7 @@ TEST_F(HostsTest, SayFirstWhoTheyAre) {
   EXPECT_TRUE(hears({}));
 }
 
-// What anybody without a host's certificate opens is over before it counts.
+// Streams of clients without a host's certificate are over before they count.
 TEST_F(HostsTest, AreShutOutByNoCrowdOfEmptyStreams) {
   serveWithTls();
   const grpc::SslCredentialsOptions none{.pem_root_certs = pairs.authority.certificate_pem};

@@ -80,7 +80,7 @@ TEST_F(VipuServicesTest, CarryErrorsWithTheirCodes) {
   EXPECT_EQ(status.error_message(), "there is no partition 'p'");
 }
 
-// What V-IPU's clients say of themselves is believed with the key alone.
+// The user that V-IPU's clients name is believed with the key alone.
 TEST_F(VipuServicesTest, KnowUsersByTheirCertificates) {
   serveWithTls();
   EXPECT_EQ(version().error_code(), grpc::StatusCode::UNAVAILABLE);

@@ -25,7 +25,7 @@ inline void inAChild(const std::function<void()>& check) {
   EXPECT_EQ(status, 0);
 }
 
-/// What this process mounts from now on is its own.
+/// Gives this process a mount namespace: its mounts from now on are its own.
 inline void ownMounts() {
   const int user = ::geteuid() == 0 ? 0 : CLONE_NEWUSER;
   ASSERT_EQ(::unshare(CLONE_NEWNS | user), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is of a store in etcd alone: its leaders, its log and its snapshots.
+// Parts that only a store in etcd has: its leaders, its log and its snapshots.
 #include "popdistd/store/etcd_store.h"
 
 #include <gmock/gmock.h>

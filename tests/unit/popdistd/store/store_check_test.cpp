@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What check() finds in a store that another program has spoilt, and versions of the tables.
+// Damage by another program that check() finds in a store, and versions of the tables.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

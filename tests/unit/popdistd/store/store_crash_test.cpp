@@ -110,7 +110,7 @@ void killWritersAgainAndAgain(const std::string& directory) {
   EXPECT_THAT(pop::testing::openStore(directory)->check().value().findings, ::testing::IsEmpty());
 }
 
-// What a kill leaves is the same on every disk; one in memory does not wait for its writes.
+// A kill leaves the same on every disk; one in memory does not wait for its writes.
 TEST(StoreCrash, KeepsWhatWasAcknowledgedAndNoHalfTurn) {
   const pop::testing::TempDir home;
   pop::testing::inAChild([&] {

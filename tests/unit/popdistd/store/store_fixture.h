@@ -75,14 +75,14 @@ inline const auto kPlaces = ::testing::Values(Place::kDisk, Place::kMemory);
 std::unique_ptr<popdistd::SqliteStore> openStoreInEtcd(const std::string& directory);
 void expectSameInEtcd(const std::string& directory, const std::string& other);
 
-/// What every store keeps to, wherever it is.
+/// The contract of every store, wherever it is.
 class StoreTest : public ::testing::TestWithParam<Place> {
  protected:
   void SetUp() override {
     store_ = open();
     ASSERT_NE(store_, nullptr);
   }
-  // Whoever leads next has the same rows.
+  // The next leader has the same rows.
   void TearDown() override {
 #ifdef POP_STORE_IN_ETCD
     if (store_ != nullptr) expectSameInEtcd(directory(), home_ / "other");

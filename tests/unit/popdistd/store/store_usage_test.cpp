@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users have used: kept, replaced, refused when it cannot be; and the store of a daemon that knew
-// nothing of it.
+// Users' usage: kept, replaced, refused when it cannot be; and the store of a daemon that knew nothing of it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -18,7 +18,7 @@ using ::testing::StartsWith;
 
 class HttpServerTest : public WebTest {};
 
-// Where nobody leads: the client's next request has to look again for who does.
+// A cluster without a leader: the client's next request has to look again for one.
 TEST_F(HttpServerTest, KeepsNoConnectionWhereItIsNotToKeepThem) {
   serve({.keeps_connections = false});
   RawClient client(port);

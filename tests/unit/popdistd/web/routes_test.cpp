@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon's HTTP answers.
+// The daemon's answers over HTTP.
 #include <gmock/gmock.h>
 
 #include "popdistd/api/unary_methods.h"

@@ -173,7 +173,7 @@ TEST_F(StreamsTest, AreKeptAlive) {
   }
 }
 
-// 200 of them; one does not read, which delays nobody and ends in time.
+// 200 clients; one does not read, which delays no other and ends in time.
 TEST_F(StreamsTest, ThatAreNotReadEnd) {
   serve({.write_timeout = std::chrono::milliseconds(1500), .most_streams_of_one = 200});
   RawClient idle(port, 4096);

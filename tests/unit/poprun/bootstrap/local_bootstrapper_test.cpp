@@ -42,7 +42,7 @@ struct Started {
   sys::Fd stream;
 };
 
-// What happens first, of the agent's end and that of its stream, and how the agent is said to have ended.
+// The order of the agent's end and its stream's end, and the message about the agent's end.
 std::vector<std::string> endOf(const std::string& script) {
   os::EpollLoop loop;
   std::vector<std::string> happened;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made from the option table is as the table is.
+// Files made from the option table agree with it.
 #include "poprun/cli/options_doc.h"
 
 #include <gmock/gmock.h>

@@ -18,7 +18,7 @@ std::vector<std::string> commandOf(const std::vector<std::string>& words, bool h
   EXPECT_TRUE(isElsewhere(parsed.options.detached));
   Result<std::vector<std::string>> command = elsewhereCommand(parsed.options, has_terminal);
   if (!command.ok()) return {command.status().message()};
-  // What every ssh of ours is told: see unlikeLogins().
+  // Every ssh of ours gets these settings: see unlikeLogins().
   for (const std::string& setting : unlikeLogins("ssh")) {
     const auto at = std::find(command->begin(), command->end(), setting);
     if (at == command->end()) return {"not told: " + setting};

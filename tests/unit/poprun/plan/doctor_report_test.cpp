@@ -30,7 +30,7 @@ HostFindings fineHost(const std::string& name, const std::string& address) {
           .open_files = kLeastOpenFiles};
 }
 
-// Of one host, which has one problem.
+// The report of one host, which has one problem.
 std::string problemOf(const HostFindings& host) {
   const DoctorReport report = doctorReport({host}, "here", "1.2");
   EXPECT_FALSE(report.all_fine);

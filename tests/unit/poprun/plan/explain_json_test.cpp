@@ -13,7 +13,7 @@
 namespace pop {
 namespace {
 
-// What `expression` is, `plan` being what python3 has read.
+// The value of `expression`, `plan` being what python3 has read.
 std::string evaluated(const model::JobSpec& spec, const std::string& expression,
                       const HostBindings& bindings = {}) {
   const Result<std::string> json = explainPlanJson(spec, bindings);

@@ -97,7 +97,7 @@ TEST_F(NeededLibraries, OfProgramsForOtherMachines) {
   EXPECT_THAT(of(big_endian.bytes()), IsEmpty());
 }
 
-// Of any of these, at most what was there is found, or texts of a bounded length.
+// A damaged program yields at most the libraries that were there, or texts of a bounded length.
 TEST_F(NeededLibraries, OfDamagedPrograms) {
   const std::string whole = SmallProgram().bytes();
   for (std::size_t at = 0; at < whole.size(); ++at) {

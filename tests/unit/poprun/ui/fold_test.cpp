@@ -146,7 +146,7 @@ TEST_F(FoldTest, WhatWasSaidBeforeALineOfAllComesBeforeIt) {
   EXPECT_THAT(lines_, ElementsAre("0 only me", "0-1 both"));
 }
 
-// Whoever is read first has said everything before the others say anything.
+// The instance that is read first has said everything before the others say anything.
 TEST_F(FoldTest, LinesOfAllAreFoldedBetweenLinesOfOne) {
   makeFold(2);
   fold_->write(0, "start\nI am 0\nmiddle\n0 again\nend\n");

@@ -71,7 +71,7 @@ struct Written {
   std::string err;
 };
 
-// What leaves poprun when `body` uses a mux with these settings.
+// poprun's output when `body` uses a mux with these settings.
 Written written(const OutputSettings& settings, const std::function<void(OutputMux&)>& body) {
   os::EpollLoop loop;
   StdioPipes pipes;

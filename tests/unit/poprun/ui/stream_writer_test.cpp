@@ -38,7 +38,7 @@ const std::string& longText() {
   return text;
 }
 
-// What is there to read now.
+// The bytes that can be read now.
 std::string readSome(const sys::Fd& fd) {
   std::array<char, 8192> chunk{};
   const ssize_t got = ::read(fd.get(), chunk.data(), chunk.size());

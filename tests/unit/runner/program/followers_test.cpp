@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who follows a job's records, on real ones: each once and in order, as far as credit and the link go.
+// Followers of a job's records, on real ones: each once and in order, as far as credit and the link go.
 #include "runner/program/followers.h"
 #include "common/contract/record_streams.h"
 
@@ -89,7 +89,7 @@ class FollowersTest : public ::testing::Test {
   RecordWriter writer_ = RecordWriter::open(directory_.path()).value();
   int room_ = 1 << 20;  // messages that the link takes
   std::map<std::int64_t, std::vector<Record>> got_;
-  std::vector<std::int64_t> order_;  // of streams that got something
+  std::vector<std::int64_t> order_;  // streams that got something
   std::vector<v1::StreamEnd> ends_;
   Followers followers_{directory_.path(),
                        {.send = [this](const v1::RunnerReport& report) { take(report); },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a runner and a feeder stay, and what they answer, over a real socket.
+// The lifetimes and answers of a runner and a feeder, over a real socket.
 #include "runner/program/order_door.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a job's runner lives, by its lock.
+// The state of a job's runner, alive or not, by its lock.
 #include "runner/store/job_state.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records that follow from their sequence alone, so that whoever reads them knows what each must be, also how
-// many bytes a gap stands for.
+// Records that follow from their sequence alone, so that a reader knows what each must be, also how many
+// bytes a gap stands for.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ class KnownRecords {
   int gaps_ = 0;
 };
 
-/// What is there now, from `from` on.
+/// The present records, from `from` on.
 inline std::vector<Record> readRecords(const std::string& directory, std::uint64_t from = 1) {
   std::vector<Record> records;
   Result<RecordReader> reader = RecordReader::open(directory, from);

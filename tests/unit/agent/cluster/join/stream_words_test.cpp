@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What admins read of gRPC's texts.
+// gRPC's texts, in the words for admins.
 #include "agent/cluster/join/stream_words.h"
 
 #include <gmock/gmock.h>

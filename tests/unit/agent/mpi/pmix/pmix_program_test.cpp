@@ -97,7 +97,7 @@ class PmixProgramTest : public ::testing::Test {
 
   sys::Fd connect() const { return connectToLoopback(std::stoi(place.port)); }
 
-  /// What the keeper is asked for.
+  /// The next start that the keeper is asked for.
   keeper::Message nextStart() {
     while (true) {
       keeper::Message message = keeper::decode(keeper.next().value());

@@ -39,7 +39,7 @@ inline int portOf(const sys::Fd& socket) {
   return ntohs(address.sin_port);
 }
 
-/// Blocking. Invalid: nobody listens.
+/// Blocking. Invalid: there is no listener.
 inline sys::Fd connectToLoopback(int port) {
   sys::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in address = loopbackAddress(port);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What another user of this host does: in a process of its own.
+// Calls of another user of this host: in a process of its own.
 #pragma once
 
 #include <grp.h>

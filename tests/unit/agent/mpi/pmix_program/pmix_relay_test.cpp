@@ -184,7 +184,7 @@ TEST_F(RelayTest, RefusesAnotherUser) {
   EXPECT_THAT(log, ElementsAre(HasSubstr("refused a connection to the job's PMIx server from user 65534")));
 }
 
-// Its socket belongs to nobody then, whom the kernel calls user 0.
+// Its socket has no owner then, and the kernel says user 0.
 TEST_F(RelayTest, RefusesAnotherUserWhoHasHungUp) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   ASSERT_TRUE(asNobody([&] {

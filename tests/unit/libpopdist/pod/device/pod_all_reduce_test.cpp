@@ -47,7 +47,7 @@ ReplicaTensors<T> wildTensors(std::size_t replicas, std::size_t count) {
   return tensors;
 }
 
-// Whose tensors are in the memory that the host's instances share.
+// The instances whose tensors are in the memory that the host's instances share.
 enum class Shared { kNobodys, kAll, kThoseOfInstance0 };
 
 bool isShared(Shared shared, const Context& context) {
@@ -73,7 +73,7 @@ void sumLocal(Context& context, Pod& pod, Shared shared, ReplicaTensors<T>& tens
                 tensors[static_cast<std::size_t>(pod.firstReplica()) + i].begin());
 }
 
-// What every replica has after the all-reduce.
+// Every replica's tensors after the all-reduce.
 template <typename T>
 ReplicaTensors<T> sumOnPod(const GroupShape& shape, Shared shared, ReplicaTensors<T> tensors) {
   ThreadGroup group(shape);

@@ -49,7 +49,7 @@ struct LocalTensors {
   std::vector<void*> tensors;
 };
 
-/// Of `count` elements, one of `parts` for each of so many instances, and again from the first.
+/// Parts of `count` elements, one of `parts` for each of so many instances, and again from the first.
 std::vector<Pod::Part> partsOf(std::size_t count, int instances, int parts) {
   std::vector<Pod::Part> all;
   for (int instance = 0; instance < instances; ++instance) {

@@ -142,7 +142,7 @@ TEST(PodTime, CountsWhatReplicasThatShareExchange) {
     pod.advanceAllGather(kCount * sizeof(float), 4);
     EXPECT_EQ(scattered + pod.times().all_gather, all_reduce);
     EXPECT_EQ(pod.collectiveTime(), 2 * all_reduce);
-    pod.reduceScatterSum(tensors, kCount, Type::kFloat, parts, 1);  // nobody shares: an all-reduce
+    pod.reduceScatterSum(tensors, kCount, Type::kFloat, parts, 1);  // no instances share: an all-reduce
     EXPECT_EQ(pod.times().all_reduce, 2 * all_reduce);
     pod.advanceAllGather(kCount * sizeof(float), 1);
     EXPECT_EQ(pod.collectiveTime(), 3 * all_reduce);

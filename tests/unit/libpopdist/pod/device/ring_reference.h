@@ -24,7 +24,7 @@ T added(T a, T b) {
 struct BlockPlace {
   std::size_t block = 0;
   std::size_t index = 0;
-  std::size_t count = 0;  ///< of that block
+  std::size_t count = 0;  ///< that block's elements
 };
 inline BlockPlace blockOf(std::size_t index, std::size_t count, std::size_t blocks) {
   for (std::size_t block = 0;; ++block) {

@@ -81,7 +81,7 @@ TEST(AllReduceEstimate, IsTheTensorTwiceAndAPartOfItBetweenPods) {
   EXPECT_EQ(allReduceEstimate(layoutOn("pod16", 1), 1'600'000), Picoseconds(0));
 }
 
-// What rounds cost is small beside a tensor that is long enough.
+// The cost of rounds is small beside a tensor that is long enough.
 TEST(AllReduceEstimate, IsWhatTheClockComesTo) {
   const ReplicaLayout layout = layoutOn("pod16", 16);
   constexpr std::size_t kCount = 256 << 20;

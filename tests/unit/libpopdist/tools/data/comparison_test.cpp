@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the three speeds say: constructed cases, each with one cause.
+// The meaning of the three speeds: constructed cases, each with one cause.
 #include "libpopdist/tools/data/comparison.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What batch norm refuses, and that nothing has happened then.
+// Arguments that batch norm refuses, and that nothing has happened then.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -21,7 +21,7 @@ inline Floats randomFloats(std::size_t count, std::uint64_t seed) {
   return floats;
 }
 
-/// What goes into one replica, and what comes out.
+/// One replica's input and output.
 struct Replica {
   Floats input, weights, d_output;
   Floats output, d_input, d_gamma, d_beta, running_mean, running_variance;
@@ -40,7 +40,7 @@ struct Job {
 };
 
 inline constexpr std::size_t kChannels = 3;
-inline constexpr std::size_t kPositions = 4;  ///< of each sample
+inline constexpr std::size_t kPositions = 4;  ///< per sample
 
 /// Replica r has samples[r] samples, whose weights are 1, or `weights` of them, different ones.
 inline Job jobOf(const std::vector<std::size_t>& samples, int span, bool weighted) {

@@ -74,7 +74,7 @@ TEST_F(Damaged, TruncatedAndForeignManifestsAreNamed) {
   expectError([&] { loadAll(dir_.path()); }, ErrorCode::kDataLoss, "another name");
 }
 
-// Nobody writes to the pipe, and the device has no end.
+// The pipe has no writer, and the device has no end.
 TEST_F(Damaged, WhatIsNoRegularFileIsNamedAtOnce) {
   for (const std::filesystem::path& path : {shard_, manifest_}) {
     const std::string text = fileText(path);

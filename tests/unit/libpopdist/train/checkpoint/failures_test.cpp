@@ -106,8 +106,8 @@ TEST(CheckpointFailure, WrongArgumentsOfOneInstanceAreHeardByAll) {
                     });
 }
 
-// Whether they wait after each save or not: an instance that hears earlier than the others would be a save
-// ahead of them from then on.
+// All instances fail at the same call, whether they wait after each save or not: one that fails earlier would
+// be a save ahead of the others from then on.
 TEST(CheckpointFailure, OfOneInstancesPiecesIsHeardByAllAtTheSameCall) {
   for (const bool waits : {true, false}) {
     const QuickDir dir;
@@ -184,7 +184,7 @@ TEST(CheckpointFailure, IsSaidOnStderrIfNobodyAsks) {
 
 TEST(CheckpointFailure, OfOneInstancesFileSparesTheOneBefore) {
   const QuickDir dir;
-  // Where the second instance's file would be, there is something else.
+  // The second instance's file cannot be written: something else has its name.
   const auto watch = [&](Context& context) -> Watch {
     if (context.instanceIndex() != 1) return {};
     return [&](const char* next) {

@@ -69,7 +69,7 @@ TEST(MemoryPlan, DividesStateByTheReplicasThatShareIt) {
   }
 }
 
-// Of 32 floats a part: less stays whole.
+// Tensors of less than 32 floats a part stay whole.
 TEST(MemoryPlan, CutsTensorsOf128BytesAPartAndRoundsUp) {
   const auto stateOf = [](std::size_t elements) {
     return rowOf(planMemory(ofElements(elements), momentum({}), {.replicas = 4, .replicas_per_state = 4}),

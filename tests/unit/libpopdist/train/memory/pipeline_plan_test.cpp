@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pipeline's IPUs keep, what each option moves and streams, and what a pipeline costs beside replicas.
+// A pipeline's plan: tensors on its IPUs, data that each option moves and streams, and its cost beside
+// replicas.
 #include "popdist/pipeline_plan.hpp"
 
 #include <gmock/gmock.h>
@@ -16,7 +17,7 @@ namespace {
 using popdist::testing::errorCodeOf;
 using ::testing::HasSubstr;
 
-constexpr std::size_t kWeights = 1000;      // of each of two stages
+constexpr std::size_t kWeights = 1000;      // per stage, of two
 constexpr std::size_t kActivations = 4096;  // floats that each hands on
 
 Parameters twoWeights() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pipelines refuse, and that errors say the thing, the cause and what to do.
+// Pipelines that are refused: errors say the thing, the cause and what to do.
 #include "tests/unit/libpopdist/train/pipeline/stages.h"
 
 namespace popdist::train {

@@ -16,7 +16,7 @@
 namespace popdist::train::testing {
 
 inline constexpr std::size_t kRows = 5, kClasses = 3;
-inline constexpr std::size_t kWidths[] = {6, 7, 4, 5};  // of what goes into each stage
+inline constexpr std::size_t kWidths[] = {6, 7, 4, 5};  // each stage's input
 
 using Values = std::vector<float>;
 
@@ -33,7 +33,7 @@ inline void dense(std::span<const float> x, std::span<const float> w, std::span<
   }
 }
 
-// `y` is what dense gave; dx is empty if nobody needs it. Adds to dw and db.
+// `y` is what dense gave; dx is empty if it is not needed. Adds to dw and db.
 inline void denseBackward(std::span<const float> x, std::span<const float> w, std::span<const float> y,
                           std::span<const float> dy, std::span<float> dx, std::span<float> dw,
                           std::span<float> db) {

@@ -29,7 +29,7 @@ Tensors scaleOf(float scale) {
 
 struct Trained {
   Tensors values;
-  Tensors gradients;  // of the last step
+  Tensors gradients;  // the last step's
   std::vector<float> losses;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes into stages and comes out of them, when they are called, and what the update gets.
+// Stages' inputs, outputs and the time of their calls, and the update's input.
 #include "popdist/pipeline.hpp"
 
 #include <gmock/gmock.h>

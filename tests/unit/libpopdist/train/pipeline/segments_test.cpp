@@ -16,7 +16,7 @@ using testing::last;
 using testing::optionsOf;
 using testing::Runner;
 
-constexpr std::size_t kElements = 256;  // of what a segment saves
+constexpr std::size_t kElements = 256;  // saved by a segment
 
 // x = w · x, and saves what the backward needs: x, many times.
 Segment scaling(std::size_t parameter) {

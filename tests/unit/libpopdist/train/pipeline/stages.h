@@ -88,7 +88,7 @@ class Runner {
   io::Outfeed outfeed{{.buffer_depth = 1000}};
   std::optional<Tensors> arguments;
   Tensors values, gradients;
-  std::vector<std::uint64_t> steps;  ///< of updates
+  std::vector<std::uint64_t> steps;  ///< one entry per update
 };
 
 }  // namespace popdist::train::testing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs give back: the shapes of PopART, and the values in them.
+// Results of runs: the shapes of PopART, and the values in them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ class AnchorsOf : public ::testing::TestWithParam<Counts> {
     shape.insert(shape.end(), {1, 2});
     return shape;
   }
-  /// Of all values, the positive ones.
+  /// The positive ones of all values.
   static std::vector<float> firsts(const Tensor& tensor) {
     std::vector<float> values;
     for (std::size_t i = 0; i < tensor.as<float>().size(); i += 2) values.push_back(tensor.as<float>()[i]);

@@ -15,7 +15,7 @@ namespace popdist::train::testing {
 inline constexpr ScheduleKind kKinds[] = {ScheduleKind::kGrouped, ScheduleKind::kInterleaved,
                                           ScheduleKind::kSequential};
 
-/// What a stage does in a timestep.
+/// A stage's work in a timestep.
 struct Visit {
   int timestep = 0;
   int stage = 0;

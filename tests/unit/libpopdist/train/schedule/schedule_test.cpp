@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a schedule says: who does what, in an order that can be carried out, with the activations that it
-// counts.
+// A schedule: each stage's work, in an order that can be carried out, with the activations that it counts.
 #include "popdist/schedule.hpp"
 
 #include <gmock/gmock.h>
@@ -76,8 +75,8 @@ TEST(Schedule, CountsTheStashByBruteForce) {
   }
 }
 
-// Follows the places of micro-batches in the order of a single thread: nobody overwrites what somebody still
-// needs.
+// Follows the places of micro-batches in the order of a single thread: none is overwritten while a stage
+// still needs it.
 class Places {
  public:
   explicit Places(const Schedule& schedule) : schedule_(schedule) {}
@@ -90,7 +89,7 @@ class Places {
     const bool last_of_level = action.stage + 1 == schedule_.stages() ||
                                schedule_.levelOf(action.stage + 1) > schedule_.levelOf(action.stage);
     if (schedule_.options().training || !last_of_level) return;
-    for (int stage = 0; stage < schedule_.stages(); ++stage) {  // what the whole level has read
+    for (int stage = 0; stage < schedule_.stages(); ++stage) {  // the whole level has read these
       if (schedule_.levelOf(stage) == schedule_.levelOf(action.stage) - 1) free(stage, action);
     }
     if (action.stage + 1 == schedule_.stages()) free(action.stage, action);

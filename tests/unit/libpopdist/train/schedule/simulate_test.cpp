@@ -76,7 +76,7 @@ TEST(Simulate, CopiesAndSyncsComeOnTop) {
   const std::int64_t without = (16 + 3) * 3000;
   const std::int64_t timesteps = 16 + 2 * 4 - 1;
   // Four timesteps copy activations only, then one copies gradients only, thirteen both, four gradients
-  // again; in the very last one the first stage has nobody to send to.
+  // again; in the very last one the first stage has no stage to send to.
   const std::int64_t copies = 4 * 10 + 20 + 13 * 30 + 4 * 20;
   EXPECT_EQ(total({.stages = {times}}), without + copies);
   EXPECT_EQ(total({.stages = {times}, .sync = SimulatedTime(5), .update = SimulatedTime(700)}),

@@ -113,7 +113,7 @@ TEST(HostVariables, WaitWhereAnUpdateNeedsAllGradients) {
   EXPECT_FALSE(by_gradient({}, chain(clipByGlobalNorm(1), sgd(1))));
 }
 
-/// What has happened on an instance, in its order.
+/// Events of an instance, in its order.
 class Events {
  public:
   void add(const std::string& event) {

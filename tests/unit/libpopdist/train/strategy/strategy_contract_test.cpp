@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every strategy must do, with one program that differs in the strategy's name alone.
+// The contract of every strategy, with one program that differs in the strategy's name alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -36,7 +36,7 @@ std::uint64_t bytesSent() {
   return all;
 }
 
-/// What instances on hosts of their own send for `work`.
+/// The bytes that instances on hosts of their own send for `work`.
 template <typename Setup>
 double bytesSentBy(const std::vector<int>& instances, const Setup& setup) {
   ThreadGroup group({.replicas_of_instance = instances, .instances_per_host = 1});

@@ -29,7 +29,7 @@ struct Arguments {
   std::uint64_t updates = 1;
 };
 
-/// What each of three instances hears, of which the last one has changed its arguments.
+/// The message on each of three instances, of which the last one has changed its arguments.
 std::vector<std::string> heard(const std::function<void(Arguments&)>& change) {
   std::vector<std::string> messages(3);
   popdist::testing::ThreadGroup group(3);
@@ -87,7 +87,7 @@ TEST(Agreement, NamesTheFirstArgumentThatDiffersOnAllInstances) {
   }
 }
 
-/// What each of three instances hears, and its code, when only the last one's call is wrong.
+/// The code and message on each of three instances, when only the last one's call is wrong.
 std::vector<std::pair<ErrorCode, std::string>> refused(const std::function<void(Arguments&)>& change,
                                                        int infeed_replicas) {
   std::vector<std::pair<ErrorCode, std::string>> all(3);

@@ -17,7 +17,7 @@
 namespace popdist::train {
 namespace {
 
-// What each of three instances hears, of which those in `flushing` flush denormals.
+// The message on each of three instances, of which those in `flushing` flush denormals.
 std::vector<std::string> heard(std::vector<bool> flushing) {
   std::vector<std::string> messages(flushing.size());
   popdist::testing::ThreadGroup group(static_cast<int>(flushing.size()));

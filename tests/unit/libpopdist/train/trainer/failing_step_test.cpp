@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step throws on one instance is heard by all, at once, and all can go on with a new strategy and
+// An exception of a step on one instance reaches all, at once, and all can go on with a new strategy and
 // trainer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr std::chrono::seconds kAtOnce{5};  // of a deadline of 20 s
+constexpr std::chrono::seconds kAtOnce{5};  // with a deadline of 20 s
 
 struct TooHot : std::runtime_error {
   using std::runtime_error::runtime_error;

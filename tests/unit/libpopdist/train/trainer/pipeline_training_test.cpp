@@ -85,7 +85,7 @@ PipelineProgram program(ScheduleKind schedule, io::Outfeed* losses) {
 
 struct PipelineOutcome {
   std::vector<float> weights;
-  double loss = 0;  ///< of the evaluation, over all replicas
+  double loss = 0;  ///< the evaluation's, over all replicas
 };
 
 std::vector<float> weightsOf(const Trainer& trainer) {

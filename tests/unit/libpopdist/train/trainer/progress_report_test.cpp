@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is printed about a training, with a clock that the test sets.
+// The printed progress of a training, with a clock that the test sets.
 #include "popdist/progress_report.hpp"
 
 #include <gtest/gtest.h>

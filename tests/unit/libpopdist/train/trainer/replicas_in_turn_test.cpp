@@ -46,7 +46,7 @@ io::Infeed feedOf(const Context& context, io::Dataset dataset) {
 
 struct Outcome {
   std::vector<float> weights;
-  double loss = 0;  ///< of the evaluation
+  double loss = 0;  ///< the evaluation's
 };
 
 Outcome train(const std::vector<int>& replicas_of_instance, const std::function<io::Dataset()>& dataset) {

@@ -23,7 +23,7 @@ class TrainAndEvaluate : public ::testing::Test {
   struct Run {
     std::uint64_t updates = 0;
     std::vector<std::uint64_t> evaluated_at{};
-    double loss = 0;  ///< of the last evaluation
+    double loss = 0;  ///< the last evaluation's
   };
 
   /// The process dies when the evaluation after so many updates has begun, or has been told of.

@@ -226,7 +226,7 @@ TEST_F(TrainerTest, RefusesNumbersThatAreNone) {
   EXPECT_EQ(errorCodeOf([&] { make({.metrics = {"loss", "loss"}}); }), ErrorCode::kInvalidArgument);
 }
 
-/// Of a Pod's clock, after `updates` updates of adam on 2 replicas with 2 micro-batches each.
+/// The times of a Pod's clock, after `updates` updates of adam on 2 replicas with 2 micro-batches each.
 Pod::Times podTimes(const MemoryPlanOptions& memory, std::uint64_t updates, int replicas_per_state = 2) {
   Pod::Times times;
   popdist::testing::ThreadGroup group({.replicas_of_instance = {1, 1}});

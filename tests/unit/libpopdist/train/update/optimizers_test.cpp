@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each optimizer does, against the textbook's formula for one element after the other.
+// Each optimizer, against the textbook's formula for one element after the other.
 #include "popdist/optimizer.hpp"
 
 #include <gtest/gtest.h>

@@ -196,7 +196,7 @@ TEST(WeightUpdate, AccumulatorsOf16BitsAreCalculatedWithAsFloats) {
 TEST(WeightUpdate, MembersKeepPartsThatTogetherAreTheState) {
   ThreadGroup group({.replicas_of_instance = {1, 1, 1, 1}});
   std::mutex mutex;
-  std::map<std::string, std::map<std::size_t, std::size_t>> parts;  // of a tensor: first, elements
+  std::map<std::string, std::map<std::size_t, std::size_t>> parts;  // by tensor: first, elements
   std::size_t bytes = 0;
   group.run([&](Context& context) {
     WeightUpdate update(context, kUpdatedModel, kUpdatedModel, adam({}), {.replicas_per_state = 4});

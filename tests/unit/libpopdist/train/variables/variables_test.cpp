@@ -45,7 +45,7 @@ void set(Variables& variables, const Context& context) {
   }
 }
 
-/// What every instance reads.
+/// The values that the instances read.
 std::vector<double> readAll(const std::vector<int>& split) {
   ThreadGroup group({.replicas_of_instance = split});
   std::mutex mutex;
@@ -81,7 +81,7 @@ TEST(Variables, AreReducedWhenTheyAreWritten) {
     variables.write(3, own);
     for (int local = 0; local < context.numLocalReplicas(); ++local)
       EXPECT_THAT(variables.at(3, local), ElementsAre(3));
-    // Needs nobody else: each asks for another number of times.
+    // Not collective: each instance reads another number of times.
     for (int i = 0; i <= context.instanceIndex(); ++i) EXPECT_THAT(variables.read(3), ElementsAre(3));
     variables.reset(3);
     EXPECT_THAT(variables.read(3), ElementsAre(0));

@@ -24,7 +24,7 @@ using ::testing::Pair;
 
 class SshConfig : public ::testing::Test {
  protected:
-  // What poprun makes of a configuration file that contains `text`.
+  // poprun's reading of a configuration file that contains `text`.
   Result<SshHostConfig> outcome(const std::string& text, const std::string& host = "a",
                                 const std::string& user = "", int port = 0) const {
     std::ofstream(file_) << text;

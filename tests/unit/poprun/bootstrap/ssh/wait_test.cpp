@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a host is waited for.
+// The time that poprun waits for a host.
 #include "poprun/bootstrap/ssh/wait.h"
 
 #include <gtest/gtest.h>

@@ -46,7 +46,7 @@ Ranks randomRanks(const Case& tested, std::size_t count) {
   return ranks;
 }
 
-/// Of replicas [first, end).
+/// The sum of replicas [first, end).
 Vector sumOf(const Ranks& ranks, std::size_t first, std::size_t end) {
   Vector sum(ranks.front().output.size());
   for (std::size_t rank = first; rank < end; ++rank) {
