@@ -26,7 +26,7 @@ def functions(text: str) -> list[tuple[str, int, int]]:
     text = _NOISE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
     found = []
     depth = 0            # braces open inside a function or an initialiser; namespaces and classes don't count
-    head_begin = 0       # where the text before the next brace begins
+    head_begin = 0       # the begin of the text before the next brace
     body = None          # (name, first line) of the function that is open
     keeps_head = False   # the open brace is part of a function's head, which goes on behind it
     for match in re.finditer(r"[{};]", text):

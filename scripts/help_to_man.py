@@ -39,7 +39,7 @@ def option_page(names: str, description: str) -> list[str]:
 
 
 def command_page(lines: list[str], heading: str) -> list[str]:
-    """Of CLI11's help: what it is, usage, options, a footer."""
+    """A page's section from CLI11's help: what it is, usage, options, a footer."""
     page = [f".SH {heading.upper()}", roff(lines[0])]
     footer: list[str] = []
     option: tuple[str, str] | None = None

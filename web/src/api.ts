@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page asks of the daemon: JSON, and streams of server-sent events that heal themselves.
+// The page's requests to the daemon: JSON, and streams of server-sent events that heal themselves.
 
-/// What the daemon has refused, or that it cannot be reached (status 0), in words for people.
+/// The daemon's refusal, or that it cannot be reached (status 0), in words for people.
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -94,7 +94,7 @@ export interface StreamHandlers {
 
 const LIVED_MS = 5000; // a stream that has lived so long is tried again at once
 const MOST_PAUSE_MS = 10_000;
-// A page that nobody sees lets go of its connections: browsers have six for all pages of a server.
+// A hidden page lets go of its connections: browsers have six for all pages of a server.
 const HIDDEN_MS = 60_000;
 
 /// A stream that is opened again whenever it breaks, until stop().

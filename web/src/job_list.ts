@@ -54,7 +54,7 @@ export class JobList {
     await (this.reading = this.read(true));
   }
 
-  /// What changes from `since` on will be told: reads the first page anew unless it is at least as new.
+  /// Changes from `since` on will be told: reads the first page anew unless it is at least as new.
   async sync(since: string) {
     await this.reading;
     if (this.revision === "" || store.isNewer(since, this.revision)) await this.load();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong, the worst first.
+// Problems of the cluster, the worst first.
 import { computed } from "@preact/signals";
 import { duration, timeOf } from "./format";
 import { link } from "./router";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the page is, as its address says after "#": links can be sent, and Back works.
+// The page's place, as its address says after "#": links can be sent, and Back works.
 import { computed, signal } from "@preact/signals";
 
 const hash = signal(location.hash);

@@ -8,7 +8,7 @@ import { connection } from "./store";
 
 const KEY = "popdist-logged-in";
 
-// Where a browser keeps nothing, logging out is left to the end of the session.
+// If the browser keeps nothing, logging out is left to the end of the session.
 function remember(is_in: boolean) {
   try {
     if (is_in) localStorage.setItem(KEY, "1");

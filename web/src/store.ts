@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page knows of the cluster, each thing with the revision of its last change. live.ts keeps it up to date.
+// The page's knowledge of the cluster, each thing with the revision of its last change. live.ts keeps it up to date.
 import { batch, signal, type Signal } from "@preact/signals";
 import type { About, Agent, Allocation, Change, Cluster, Counts, Host, Job, Partition } from "./types";
 
@@ -17,7 +17,7 @@ export const partitions = signal<ReadonlyMap<string, Partition>>(new Map());
 export const clusters = signal<Cluster[]>([]);
 export const agents = signal<Agent[]>([]);
 export const allocations = signal<Allocation[]>([]);
-/// Whether all of the above has been read once.
+/// True once all of the above has been read.
 export const ready = signal(false);
 /// One more with each resync: lists read themselves anew, if they are older than `since`.
 export const resyncs = signal(0);
@@ -34,7 +34,7 @@ export function isNewer(revision: string, than: string): boolean {
   return revision.length !== than.length ? revision.length > than.length : revision > than;
 }
 
-// ---- jobs: those that somebody looks at, or that have changed meanwhile
+// ---- jobs: those that a view shows, or that have changed meanwhile
 
 const jobs = new Map<string, Signal<Job | undefined>>();
 export type JobListener = (id: string, job: Job | undefined) => void;

@@ -41,7 +41,7 @@ export interface Job {
   values?: Value[];
 }
 
-/// What a job's instances have reported last.
+/// The last values that a job's instances have reported.
 export interface Value {
   name: string;
   fold: "FOLD_SUM" | "FOLD_MEAN" | "FOLD_MAX";

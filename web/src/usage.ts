@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How full the cluster is, of what the store has.
+// The use of the cluster, by the contents of the store.
 import { computed } from "@preact/signals";
 import type { BarPart } from "./parts/basics";
 import * as store from "./store";
@@ -7,7 +7,7 @@ import type { Allocation, JobEnd, JobState } from "./types";
 
 const BAD_ENDS: JobEnd[] = ["END_FAILED", "END_TIMED_OUT", "END_LOST"];
 
-/// How many jobs are in one of these states, and have ended in one of these ways; none: any.
+/// The number of jobs in one of these states that have ended in one of these ways; none: any.
 export function jobsIn(states: JobState[], ends: JobEnd[] = []): number {
   let sum = 0;
   for (const each of store.counts.value?.counts ?? []) {
@@ -70,7 +70,7 @@ export const usage = {
   },
 };
 
-/// Where popctl finds the daemon, as far as a page can know.
+/// The daemon's address for popctl, as far as a page can know.
 export function addressOfServer(): string {
   return `${location.hostname}:8090`;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job writes, as it comes: search, pause, follow. Only the lines that can be seen are there.
+// A job's output, as it comes: search, pause, follow. Only the lines that can be seen are there.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { number } from "../format";
 import { Icon } from "../parts/icons";

@@ -10,7 +10,7 @@ export interface Line {
 }
 
 export const MOST_LINES = 5000;
-const MOST_CHARS = 2000; // of a line
+const MOST_CHARS = 2000; // per line
 
 const ESCAPES = /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007]*\u0007|\u001b[@-_]/g;
 
@@ -56,7 +56,7 @@ export class OutputLog {
     this.announce();
   }
 
-  /// What has come of lines that are not ended yet.
+  /// The parts so far of lines that are not ended yet.
   unfinished(): Line[] {
     const lines: Line[] = [];
     for (const [key, pipe] of this.pipes) {

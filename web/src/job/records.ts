@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job's records tell: its output, what has happened, where its instances are. Read as they come, until its end.
+// A job's records: its output, its events, the places of its instances. Read as they come, until its end.
 import { signal } from "@preact/signals";
 import { Stream, type StreamEvent } from "../api";
 import { duration } from "../format";

@@ -26,7 +26,7 @@ export class SeriesTable {
   readonly all = new Map<string, Series>();
   private told_by = new Map<string, number>(); // the instance, by series: others say the same
 
-  /// What a program has reported: `x` is its step.
+  /// Adds a value that a program has reported: `x` is its step.
   add(name: string, x: number | undefined, y: number, from: string) {
     let series = this.all.get(name);
     if (!series) {
@@ -40,7 +40,7 @@ export class SeriesTable {
     this.version.value++;
   }
 
-  /// What all instances together have reported, each time that they do.
+  /// Adds values that all instances together have reported, each time that they do.
   addReported(values: Value[]) {
     for (const { name, value, fold, instances } of values)
       this.add(name, undefined, value, instances > 1 ? `${FOLDED[fold]} of ${instances} instances` : "program");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has happened to a job: its phases side by side, and event by event.
+// A job's history: its phases side by side, and event by event.
 import { useState } from "preact/hooks";
 import { absolute, duration, timeOf } from "../format";
 import { Card } from "../parts/basics";

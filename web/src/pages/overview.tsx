@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an admin looks at first: is anything wrong, how full is it, what waits and why.
+// An admin's first look: is anything wrong, how full is it, what waits and why.
 import { Bar, Card, Command, Empty, Loading, Tile, When } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { JobLines } from "../parts/job_rows";

@@ -27,7 +27,7 @@ export function When({ time }: { time: string | undefined }) {
   );
 }
 
-/// How long from one time to the other, or until now.
+/// The time from `from` to `to`, or until now.
 export function Took({ from, to }: { from: string | undefined; to?: string | undefined }) {
   const begin = timeOf(from);
   if (begin === undefined) return <span class="muted">–</span>;

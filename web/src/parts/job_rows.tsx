@@ -26,7 +26,7 @@ export function JobHead() {
   );
 }
 
-/// What to say beside the state: why it waits, or has failed.
+/// The note beside the state: the reason why it waits, or has failed.
 export function noteOf(job: Job): string {
   if (job.conditions.length) return job.conditions[0]!;
   return job.state === "JOB_QUEUED" || (isOver(job) && job.end !== "END_SUCCEEDED") ? job.reason : "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each IPU of a Pod is and whose it is. An IPU-Link domain (ILD) is two columns of IPUs: IPU 0 at the bottom left,
-// IPU 1 to its right, then row by row upwards; two rows make a machine.
+// The place and the owner of each IPU of a Pod. An IPU-Link domain (ILD) is two columns of IPUs: IPU 0 at the bottom
+// left, IPU 1 to its right, then row by row upwards; two rows make a machine.
 import type { Agent, Cluster, Partition } from "../types";
 
 export const IPUS_PER_MACHINE = 4;
@@ -99,7 +99,7 @@ export function ildsOf(cluster: Cluster, agents: Agent[], partitions: Iterable<P
   return ilds;
 }
 
-/// "hatched" is what nobody can use now.
+/// "hatched" is an IPU that cannot be used now.
 export function lookOf(ipu: Ipu): "free" | "owned" | "bad" | "off" | "missing" {
   if (!ipu.agent) return "missing";
   if (ipu.partition)

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { isNarrow } from "../parts/job_rows";
 import { lookOf, textOf, type Ild, type Ipu, type Link } from "./model";
 
-const SIZE = 22; // of an IPU
+const SIZE = 22; // an IPU's
 const STEP = 29; // from one IPU to the next of its machine
 const MACHINE = 66; // from one machine to the next
 const EDGE = 8;
@@ -145,7 +145,7 @@ export function PodPicture({
   );
 }
 
-/// What the pictures of a page hatch with.
+/// The hatching patterns of a page's pictures.
 export function Patterns() {
   return (
     <svg class="patterns" aria-hidden="true">
