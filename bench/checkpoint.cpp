@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -22,7 +21,6 @@
 #include "bench/harness/options.h"
 #include "bench/harness/results.h"
 #include "bench/harness/session.h"
-#include "bench/harness/table.h"
 #include "bench/harness/turn.h"
 #include "common/sys/fd.h"
 #include "popdist/checkpoint.hpp"
@@ -195,29 +193,22 @@ Peer measurePeer(const std::string& directory) {
   return peer;
 }
 
-class Report {
- public:
-  void addTimes(const std::string& what, const std::vector<double>& seconds) {
-    if (seconds.empty()) return;
-    const Summary all = summarize(seconds);
-    table_.addRow({what, fixed(all.median * 1e3, 0), fixed(all.min * 1e3, 0), fixed(all.max * 1e3, 0)});
-    for (const double each : seconds) record(JsonLine("time").add("what", what).add("seconds", each));
+constexpr const char *kPause = "save() / copy of the state", *kDurable = "complete / raw write and fsync",
+                     *kLoop = "loop with a save every 2 s / without";
+constexpr FigureGoal kGoals[] = {
+    {nullptr, kPause, 1.5}, {nullptr, kDurable, 2}, {nullptr, kLoop, 0.95, true}};
+
+Figure timesOf(const char* contestant, const char* what, std::vector<double> seconds) {
+  for (double& each : seconds) {
+    record(JsonLine("time").add("what", what).add("seconds", each));
+    each *= 1e3;
   }
+  return {"256 MiB", contestant, what, "ms", summarize(seconds)};
+}
 
-  void addGoal(const std::string& text, const std::vector<double>& above, const std::vector<double>& below,
-               double limit, bool at_least) {
-    std::vector<double> ratios;
-    for (std::size_t i = 0; i < std::min(above.size(), below.size()); ++i)
-      if (below[i] > 0) ratios.push_back(above[i] / below[i]);
-    goals_.push_back({text, summarize(ratios).median, limit, at_least});
-  }
-
-  void show() const { report(table_.text() + '\n', {}, goals_); }
-
- private:
-  Table table_{{"256 MiB", "ms", "least", "most"}};
-  std::vector<Goal> goals_;
-};
+Figure ratioOf(const char* what, const std::vector<double>& above, const std::vector<double>& below) {
+  return {"256 MiB", "popdist", what, "", summarize(ratiosOf(above, below))};
+}
 
 int benchmark(const std::string& parent) {
   if (const Status adopted = adoptOrphans(); !adopted.ok()) return failed(adopted);
@@ -226,18 +217,17 @@ int benchmark(const std::string& parent) {
   const Peer peer = measurePeer(directory.path());
   const Saves saves = measureSaves(directory.path());
   const Loops loops = measureLoops(directory.path());
-  Report report;
-  report.addTimes("copy of the state", saves.copy);
-  report.addTimes("save() returns", saves.pause);
-  report.addTimes("raw write and fsync", saves.raw);
-  report.addTimes("checkpoint is complete", saves.durable);
-  report.addTimes("load from the page cache or disk", saves.load);
-  report.addTimes("torch.save returns", peer.save);
-  report.addTimes("torch.save and fsync", peer.durable);
-  report.addGoal("save() / copy of the state", saves.pause, saves.copy, 1.5, false);
-  report.addGoal("complete / raw write and fsync", saves.durable, saves.raw, 2, false);
-  report.addGoal("loop with a save every 2 s / without", loops.with, loops.without, 0.95, true);
-  report.show();
+  const std::vector<Figure> figures{timesOf("memcpy", "copy of the state", saves.copy),
+                                    timesOf("popdist", "save() returns", saves.pause),
+                                    timesOf("disk", "raw write and fsync", saves.raw),
+                                    timesOf("popdist", "checkpoint is complete", saves.durable),
+                                    timesOf("popdist", "load from the page cache or disk", saves.load),
+                                    timesOf("torch.save", "returns", peer.save),
+                                    timesOf("torch.save", "and fsync", peer.durable),
+                                    ratioOf(kPause, saves.pause, saves.copy),
+                                    ratioOf(kDurable, saves.durable, saves.raw),
+                                    ratioOf(kLoop, loops.with, loops.without)};
+  report("", figures, judge(figures, "popdist", kGoals));
   return 0;
 }
 

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <map>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -16,7 +16,6 @@
 #include "bench/harness/options.h"
 #include "bench/harness/results.h"
 #include "bench/harness/session.h"
-#include "bench/harness/table.h"
 #include "bench/harness/turn.h"
 #include "libpopdist/data/dataset/permutation.h"
 #include "libpopdist/data/formats/records.h"
@@ -34,9 +33,14 @@ constexpr const char* kPython = "/usr/bin/python3";  // Debian's, which has pyth
 struct Case {
   std::size_t sample_bytes;
   std::size_t batch;
-  double goal;  // times the better of the peer's two
 };
-const Case kCases[] = {{1024, 256, 8}, {16 * 1024, 128, 2.5}, {64 * 1024, 64, 2}, {1024 * 1024, 16, 1.5}};
+const Case kCases[] = {{1024, 256}, {16 * 1024, 128}, {64 * 1024, 64}, {1024 * 1024, 16}};
+
+constexpr const char *kBesidePeer = "times the better DataLoader", *kBesideCopy = "times one thread's copy",
+                     *kWait = "next() of a batch that is read";
+constexpr FigureGoal kGoals[] = {{"1024 B", kBesidePeer, 8, true},  {"16384 B", kBesidePeer, 2.5, true},
+                                 {"65536 B", kBesidePeer, 2, true}, {"1048576 B", kBesidePeer, 1.5, true},
+                                 {nullptr, kBesideCopy, 0.7, true}, {nullptr, kWait, 5}};
 
 void writeFile(const std::string& path, std::size_t sample_bytes) {
   const std::size_t samples = kFileBytes / sample_bytes;
@@ -117,72 +121,46 @@ double peerRate(const std::string& path, const Case& each, int workers) {
   return 0;
 }
 
-class Sizes {
- public:
-  explicit Sizes(const std::string& directory) : directory_(directory) {}
-
-  void measure(const Case& each) {
-    const std::string path = directory_ + "/data.records";
-    writeFile(path, each.sample_bytes);
-    const auto file = io::RecordFile::open(path);
-    io::Infeed infeed(io::Dataset::records(path).shuffle(1).batch(each.batch));
-    std::map<std::string, std::vector<double>> rates;
-    for (int round = 1; round <= kRounds; ++round) {
-      showProgress(std::to_string(each.sample_bytes) + " B, round " + std::to_string(round));
-      const InfeedRun ours = infeedRate(infeed, static_cast<std::uint64_t>(round));
-      add(rates, each, "infeed", ours.gb_per_s);
-      rates["wait_us"].push_back(ours.wait_us);
-      add(rates, each, "copy", copyRate(file.value(), each, static_cast<std::uint64_t>(round)));
-      add(rates, each, "dataloader-0", peerRate(path, each, 0));
-      add(rates, each, "dataloader-2", peerRate(path, each, 2));
-    }
-    judge(each, rates);
-    std::filesystem::remove(path);
+std::vector<Figure> measure(const Case& each, const std::string& directory) {
+  const std::string path = directory + "/data.records", size = std::to_string(each.sample_bytes) + " B";
+  writeFile(path, each.sample_bytes);
+  const auto file = io::RecordFile::open(path);
+  io::Infeed infeed(io::Dataset::records(path).shuffle(1).batch(each.batch));
+  std::vector<double> ours, waits_us, copies, no_workers, two_workers, better;
+  const auto add = [&](std::vector<double>& rates, const char* contestant, double gb_per_s) {
+    JsonLine line("rate");
+    line.add("contestant", contestant).add("sample_bytes", each.sample_bytes).add("gb_per_s", gb_per_s);
+    record(line);
+    rates.push_back(gb_per_s);
+  };
+  for (std::uint64_t round = 1; round <= kRounds; ++round) {
+    showProgress(size + ", round " + std::to_string(round));
+    const InfeedRun run = infeedRate(infeed, round);
+    add(ours, "infeed", run.gb_per_s);
+    waits_us.push_back(run.wait_us);
+    add(copies, "copy", copyRate(file.value(), each, round));
+    add(no_workers, "dataloader-0", peerRate(path, each, 0));
+    add(two_workers, "dataloader-2", peerRate(path, each, 2));
+    better.push_back(std::max(no_workers.back(), two_workers.back()));
   }
-
-  void report() const { bench::report(table_.text() + '\n', {}, goals_); }
-
- private:
-  static void add(std::map<std::string, std::vector<double>>& rates, const Case& each,
-                  const std::string& contestant, double gb_per_s) {
-    record(JsonLine("rate")
-               .add("contestant", contestant)
-               .add("sample_bytes", each.sample_bytes)
-               .add("gb_per_s", gb_per_s));
-    rates[contestant].push_back(gb_per_s);
-  }
-
-  void judge(const Case& each, std::map<std::string, std::vector<double>>& rates) {
-    std::vector<double> beside_peer;
-    std::vector<double> beside_copy;
-    for (std::size_t i = 0; i < rates["infeed"].size(); ++i) {
-      beside_peer.push_back(rates["infeed"][i] /
-                            std::max(rates["dataloader-0"][i], rates["dataloader-2"][i]));
-      beside_copy.push_back(rates["infeed"][i] / rates["copy"][i]);
-    }
-    const auto median = [](const std::vector<double>& values) { return summarize(values).median; };
-    const std::string size = std::to_string(each.sample_bytes) + " B";
-    table_.addRow({size, fixed(median(rates["infeed"]), 2), fixed(median(rates["copy"]), 2),
-                   fixed(median(rates["dataloader-0"]), 3), fixed(median(rates["dataloader-2"]), 3),
-                   fixed(median(rates["wait_us"]), 1)});
-    if (median(rates["dataloader-0"]) > 0)
-      goals_.push_back({"infeed / better DataLoader, " + size, median(beside_peer), each.goal, true});
-    goals_.push_back({"infeed / one thread's copy, " + size, median(beside_copy), 0.7, true});
-    goals_.push_back({"next() of a batch that is read, " + size, median(rates["wait_us"]), 5, false, "us"});
-  }
-
-  std::string directory_;
-  Table table_{{"sample", "infeed GB/s", "copy", "DataLoader, 0 workers", "2 workers", "next() us"}};
-  std::vector<Goal> goals_;
-};
+  std::filesystem::remove(path);
+  return {{size, "infeed", "rate", "GB/s", summarize(ours)},
+          {size, "copy", "rate", "GB/s", summarize(copies)},
+          {size, "dataloader-0", "rate", "GB/s", summarize(no_workers)},
+          {size, "dataloader-2", "rate", "GB/s", summarize(two_workers)},
+          {size, "infeed", kWait, "us", summarize(waits_us)},
+          {size, "infeed", kBesidePeer, "", summarize(ratiosOf(ours, better))},
+          {size, "infeed", kBesideCopy, "", summarize(ratiosOf(ours, copies))}};
+}
 
 int benchmark() {
   if (const Status adopted = adoptOrphans(); !adopted.ok()) return failed(adopted);
   beginSession();
   const ScratchDirectory scratch;
-  Sizes sizes(scratch.install(ownDirectory(), {}));
-  for (const Case& each : kCases) sizes.measure(each);
-  sizes.report();
+  std::vector<Figure> figures;
+  for (const Case& each : kCases)
+    std::ranges::move(measure(each, scratch.install(ownDirectory(), {})), std::back_inserter(figures));
+  report("", figures, judge(figures, "infeed", kGoals));
   return 0;
 }
 

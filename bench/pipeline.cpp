@@ -8,7 +8,6 @@
 #include "bench/harness/clock.h"
 #include "bench/harness/results.h"
 #include "bench/harness/session.h"
-#include "bench/harness/table.h"
 #include "popdist/pipeline.hpp"
 
 namespace pop::bench {
@@ -62,8 +61,8 @@ train::Pipeline pipelineOf(const Case& each, train::ScheduleKind kind) {
   return train::Pipeline(std::move(options));
 }
 
-/// Nanoseconds of a stage call: the median over batches of runs.
-double nsPerCall(train::Pipeline& pipeline) {
+/// Microseconds of a stage call, over batches of runs.
+Summary usPerCall(train::Pipeline& pipeline) {
   popdist::Tensors values(pipeline.options().parameters);
   popdist::Tensors gradients(pipeline.options().parameters);
   popdist::Tensors arguments(pipeline.options().arguments);
@@ -71,30 +70,26 @@ double nsPerCall(train::Pipeline& pipeline) {
   std::size_t calls = 0;
   for (const train::Action& action : pipeline.schedule().order())
     calls += action.kind != train::ActionKind::kUpdate ? 1U : 0U;
-  std::vector<double> ns;
+  std::vector<double> us;
   for (int batch = 0; batch < kBatches; ++batch) {
     const auto begin = Clock::now();
     pipeline.run(values, gradients.refs(), {.arguments = &arguments}, update, {.repeat_count = kRunsInBatch});
-    ns.push_back(secondsSince(begin) * 1e9 / (static_cast<double>(calls) * kRunsInBatch));
+    us.push_back(secondsSince(begin) * 1e6 / (static_cast<double>(calls) * kRunsInBatch));
   }
-  return summarize(ns).median;
+  return summarize(us);
 }
 
 int benchmark() {
   beginSession();
-  Table table({"stages", "schedule", "ns per stage call"});
-  std::vector<Goal> goals;
+  std::vector<Figure> figures;
   for (const Case& each : cases()) {
     for (const auto& [kind, name] : {std::pair(train::ScheduleKind::kGrouped, "Grouped"),
                                      std::pair(train::ScheduleKind::kSequential, "Sequential")}) {
       train::Pipeline pipeline = pipelineOf(each, kind);
-      const double ns = nsPerCall(pipeline);
-      record(JsonLine("pipeline").add("stages", each.name).add("schedule", name).add("ns_per_call", ns));
-      table.addRow({each.name, name, fixed(ns, 1)});
-      goals.push_back({"stage call, " + each.name + ", " + name, ns / 1000, 1, false, "us"});
+      figures.push_back({"stage call", "pipeline", each.name + ", " + name, "us", usPerCall(pipeline)});
     }
   }
-  report(table.text() + '\n', {}, goals);
+  report("", figures, judge(figures, "pipeline", {{{nullptr, nullptr, 1}}}));
   return 0;
 }
 

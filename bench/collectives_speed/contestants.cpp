@@ -111,27 +111,15 @@ std::vector<Contestant> allContestants() {
 
 // Paths of the rig's programs, visible on all its hosts.
 std::vector<std::string> poprunOn(const HostRig& rig) {
-  return {"--ssh-config", rig.sshConfig(KeyExchange::kDefault), "--agent-path", rig.program("popdist-agent"),
-          "--host",       rig.addresses(rig.size(), ",")};
+  return wordsOf("--ssh-config", rig.sshConfig(KeyExchange::kDefault), "--agent-path",
+                 rig.program("popdist-agent"), "--host", rig.addresses(rig.size(), ","));
 }
 
 // Ranks in the order of hosts, as with poprun.
 std::vector<std::string> openMpiOn(const HostRig& rig) {
-  return {"--mca",
-          "plm_rsh_agent",
-          rig.sshCommand(KeyExchange::kCurve25519),
-          "--mca",
-          "oob_tcp_if_include",
-          rig.network(),
-          "--mca",
-          "btl_tcp_if_include",
-          rig.network(),
-          "--host",
-          rig.addresses(rig.size(), ","),
-          "--map-by",
-          "node",
-          "--rank-by",
-          "slot"};
+  return wordsOf("--mca", "plm_rsh_agent", rig.sshCommand(KeyExchange::kCurve25519), "--mca",
+                 "oob_tcp_if_include", rig.network(), "--mca", "btl_tcp_if_include", rig.network(), "--host",
+                 rig.addresses(rig.size(), ","), "--map-by", "node", "--rank-by", "slot");
 }
 
 Contestant glooOver(const HostRig& rig) {

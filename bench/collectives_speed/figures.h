@@ -9,7 +9,7 @@
 #include "bench/collectives_speed/cell.h"
 #include "bench/collectives_speed/contestants.h"
 #include "bench/collectives_speed/yardsticks.h"
-#include "bench/harness/goal.h"
+#include "bench/harness/results.h"
 #include "bench/harness/statistics.h"
 #include "bench/harness/turn.h"
 

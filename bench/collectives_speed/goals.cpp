@@ -41,11 +41,9 @@ void judgeRatios(const Figures& figures, const TimeFigure& ours, std::vector<Goa
     const TimeFigure* rival = figures.fastest(
         ours.cell, [&](const TimeFigure& figure) { return isOf(figure.family, wanted.rival); });
     if (rival == nullptr) continue;
-    goals.push_back({.text = inWords(ours.cell) + ": " + rival->contestant + " / " + ours.contestant,
-                     .value = rival->us.median / ours.us.median,
-                     .limit = wanted.at_least,
-                     .at_least = true,
-                     .is_noisy = ours.mostlyNotQuiet() || rival->mostlyNotQuiet()});
+    goals.push_back({inWords(ours.cell) + ": " + rival->contestant + " / " + ours.contestant,
+                     rival->us.median / ours.us.median, wanted.at_least, true, "",
+                     ours.mostlyNotQuiet() || rival->mostlyNotQuiet()});
   }
 }
 
@@ -60,20 +58,14 @@ void judgeYardsticks(const CellLimits& limits, const TimeFigure& ours, std::vect
     const bool is_in = ours.cell.ranks >= wanted.from_ranks && ours.cell.ranks <= wanted.to_ranks;
     const std::optional<double> yardstick = yardstickOf(limits, wanted.ours);
     if (wanted.ours != ours.contestant || !is_in || !yardstick) continue;
-    goals.push_back({.text = inWords(ours.cell) + ": yardstick / " + ours.contestant,
-                     .value = *yardstick / ours.us.median,
-                     .limit = wanted.at_least,
-                     .at_least = true,
-                     .is_noisy = ours.mostlyNotQuiet(),
-                     .beyond_yardstick = ours.us.median < *yardstick});
+    goals.push_back({inWords(ours.cell) + ": yardstick / " + ours.contestant, *yardstick / ours.us.median,
+                     wanted.at_least, true, "", ours.mostlyNotQuiet(), ours.us.median < *yardstick});
   }
   const bool in_memory = ours.contestant == kPrivate || ours.contestant == kShared;
   if (const std::optional<double> yardstick = limits.smallUs(); yardstick && in_memory) {
-    goals.push_back({.text = inWords(ours.cell) + ": " + ours.contestant + " / yardstick",
-                     .value = ours.us.median / *yardstick,
-                     .limit = kOfSmallYardstick,
-                     .is_noisy = ours.mostlyNotQuiet(),
-                     .beyond_yardstick = ours.us.median < *yardstick});
+    goals.push_back({inWords(ours.cell) + ": " + ours.contestant + " / yardstick",
+                     ours.us.median / *yardstick, kOfSmallYardstick, false, "", ours.mostlyNotQuiet(),
+                     ours.us.median < *yardstick});
   }
 }
 
@@ -84,10 +76,9 @@ void judgeShortFloats(const Figures& figures, const TimeFigure& ours, std::vecto
   of_float.type = popdist::Type::kFloat;
   const TimeFigure* floats = figures.time(of_float, ours.contestant);
   if (floats == nullptr) return;
-  goals.push_back({.text = inWords(ours.cell) + ": " + ours.contestant + " / float",
-                   .value = ours.us.median / floats->us.median,
-                   .limit = kShortFloatsOfFloat,
-                   .is_noisy = ours.mostlyNotQuiet() || floats->mostlyNotQuiet()});
+  goals.push_back({inWords(ours.cell) + ": " + ours.contestant + " / float",
+                   ours.us.median / floats->us.median, kShortFloatsOfFloat, false, "",
+                   ours.mostlyNotQuiet() || floats->mostlyNotQuiet()});
 }
 
 // Bytes per receiver divided by time; summed over all receivers from 4 ranks on.

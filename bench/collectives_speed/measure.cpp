@@ -81,7 +81,7 @@ class CellMeasurement {
     if (turn.failure.empty()) {
       const std::vector<double>& values = series.front().values;
       line.add("batches", values.size()).add("median_us", summarize(values).median);
-      turns.count(values, near, turn.gate.quiet);
+      turns.count(values, near, turn.before.quiet);
     } else {
       turns.figure.runs.count(turn);
     }

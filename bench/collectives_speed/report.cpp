@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "bench/collectives_speed/figures.h"
-#include "bench/harness/results.h"
 #include "bench/harness/session.h"
 #include "bench/harness/table.h"
 

@@ -52,6 +52,12 @@ Result<RunResult> run(const Command& command);
 /// The full path of `program`, as execvp finds it; empty if not found.
 std::string findInPath(const std::string& program);
 
+/// A command line of texts.
+template <typename... Texts>
+std::vector<std::string> wordsOf(const Texts&... texts) {
+  return {std::string(texts)...};
+}
+
 /// Pointers to `texts` with a null at the end, for exec and its kind; they live as long as `texts`.
 std::vector<char*> pointersTo(const std::vector<std::string>& texts);
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A benchmark's results: figures, each of one contestant, and goals.
+// A benchmark's results: figures, each of one contestant, and goals: limits for figures, and whether they
+// were reached.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
-#include "bench/harness/goal.h"
+#include "bench/harness/json_line.h"
 #include "bench/harness/statistics.h"
 
 namespace pop::bench {
@@ -20,10 +21,24 @@ struct Figure {
   bool is_noisy = false;
 };
 
+struct Goal {
+  std::string text;  // "poprun / hydra, true, N = 8"
+  double value = 0;
+  double limit = 0;
+  bool at_least = false;  // reached from the limit upwards; else from the limit downwards
+  std::string unit;       // empty for ratios
+  bool is_noisy = false;  // most runs of one of the two sides did not begin on a quiet machine
+  // Our figure is better than the yardstick, because it does less work than the yardstick assumes: whether
+  // the limit is reached says nothing.
+  bool beyond_yardstick = false;
+
+  bool reached() const { return at_least ? value >= limit : value <= limit; }
+};
+
 /// A limit for the median of our figure.
 struct FigureGoal {
-  const char* measure;
-  const char* what;  // null: any of the measure
+  const char* measure;  // null: any
+  const char* what;     // null: any of the measure
   double limit;
   bool at_least = false;
 };
@@ -32,9 +47,8 @@ struct FigureGoal {
 std::vector<Goal> judge(const std::vector<Figure>& figures, const std::string& ours,
                         std::span<const FigureGoal> wanted);
 
-/// Of one contestant in all its figures, empty without any.
-std::string figureTable(const std::vector<Figure>& figures);
-JsonLine toJson(const Figure& figure);
+/// With its heading; empty without goals.
+std::string goalTable(const std::vector<Goal>& goals);
 
 /// Records the figures that have values, and the goals, and shows them as tables, behind the benchmark's own
 /// tables.

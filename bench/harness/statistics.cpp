@@ -16,6 +16,13 @@ double quantile(std::vector<double> sample, double p) {
   return sample[below] + (position - static_cast<double>(below)) * (sample[above] - sample[below]);
 }
 
+std::vector<double> ratiosOf(const std::vector<double>& above, const std::vector<double>& below) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(above.size(), below.size()); ++i)
+    if (below[i] > 0) ratios.push_back(above[i] / below[i]);
+  return ratios;
+}
+
 Summary summarize(const std::vector<double>& sample) {
   if (sample.empty()) return {};
   return {.count = sample.size(),

@@ -11,6 +11,9 @@ namespace pop::bench {
 /// position p * (n - 1).
 double quantile(std::vector<double> sample, double p);
 
+/// above[i] / below[i], leaving out those where below[i] is not positive.
+std::vector<double> ratiosOf(const std::vector<double>& above, const std::vector<double>& below);
+
 struct Summary {
   std::size_t count = 0;
   double median = 0;

@@ -8,12 +8,19 @@
 #include "bench/harness/command.h"
 #include "bench/harness/json_line.h"
 #include "bench/harness/machine.h"
-#include "bench/harness/quiet_gate.h"
 
 namespace pop::bench {
 
+/// The cores before a run: quiet if they were idle for 95 % of the last 100 ms.
+struct Quiet {
+  bool quiet = false;
+  double idle_fraction = 0;
+};
+/// Waits for that, `timeout` at most. Zero: measures nothing, and no run counts as quiet.
+Quiet awaitQuiet(std::chrono::milliseconds timeout);
+
 struct Turn {
-  QuietGate::Passed gate;
+  Quiet before;
   Result<RunResult> run;
   CpuTimes during;      // of the whole machine
   std::string failure;  // empty: the run counts

@@ -36,65 +36,36 @@ Words tcpFloor(const HostRig& rig, const HostJob& job, KeyExchange) {
 }
 
 Words parallelSsh(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
-  return {findInPath("xargs"), "-a", rig.addressFile(job.hosts), "-P", kParallel, "-I", "{}",
-          findInPath("ssh"),   "-F", rig.sshConfig(exchange),    "{}", "true"};
+  return wordsOf(findInPath("xargs"), "-a", rig.addressFile(job.hosts), "-P", kParallel, "-I", "{}",
+                 findInPath("ssh"), "-F", rig.sshConfig(exchange), "{}", "true");
 }
 
 // -localhost: its proxies connect back to this name; our host name stands for another address on the hosts.
 Words hydra(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
-  return {findInPath("mpiexec.hydra"),
-          "-launcher",
-          "ssh",
-          "-launcher-exec",
-          rig.sshCommand(exchange),
-          "-localhost",
-          rig.ownAddress(),
-          "-hosts",
-          rig.addresses(job.hosts, ",", ':' + std::to_string(job.per_host)),
-          "-n",
-          std::to_string(job.processes()),
-          rig.program("bench_launch_rank")};
+  return wordsOf(findInPath("mpiexec.hydra"), "-launcher", "ssh", "-launcher-exec", rig.sshCommand(exchange),
+                 "-localhost", rig.ownAddress(), "-hosts",
+                 rig.addresses(job.hosts, ",", ':' + std::to_string(job.per_host)), "-n",
+                 std::to_string(job.processes()), rig.program("bench_launch_rank"));
 }
 
 // Its ssh tree from host to host is faster than direct connections. odls_base_cutoff: see
 // ../launch_speed/contestants.cpp.
 Words openMpi(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
-  return {findInPath("mpirun.openmpi"),
-          "--allow-run-as-root",
-          "--bind-to",
-          "none",
-          "--mca",
-          "odls_base_cutoff",
-          "100000",
-          "--mca",
-          "plm_rsh_agent",
-          rig.sshCommand(exchange),
-          "--mca",
-          "oob_tcp_if_include",
-          rig.network(),
-          "--host",
-          rig.addresses(job.hosts, ",", ':' + std::to_string(job.per_host)),
-          "-n",
-          std::to_string(job.processes()),
-          rig.program("bench_launch_rank")};
+  return wordsOf(findInPath("mpirun.openmpi"), "--allow-run-as-root", "--bind-to", "none", "--mca",
+                 "odls_base_cutoff", "100000", "--mca", "plm_rsh_agent", rig.sshCommand(exchange), "--mca",
+                 "oob_tcp_if_include", rig.network(), "--host",
+                 rig.addresses(job.hosts, ",", ':' + std::to_string(job.per_host)), "-n",
+                 std::to_string(job.processes()), rig.program("bench_launch_rank"));
 }
 
 Words pdsh(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
-  return {findInPath("env"),
-          "PDSH_SSH_ARGS=-F " + rig.sshConfig(exchange) + " %h",
-          findInPath("pdsh"),
-          "-R",
-          "ssh",
-          "-f",
-          kParallel,
-          "-w",
-          rig.addresses(job.hosts, ","),
-          "true"};
+  return wordsOf(findInPath("env"), "PDSH_SSH_ARGS=-F " + rig.sshConfig(exchange) + " %h", findInPath("pdsh"),
+                 "-R", "ssh", "-f", kParallel, "-w", rig.addresses(job.hosts, ","), "true");
 }
 
 Words clush(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
-  return {findInPath("clush"), "-o", "-F " + rig.sshConfig(exchange), "-f",
-          kParallel,           "-w", rig.addresses(job.hosts, ","),   "true"};
+  return wordsOf(findInPath("clush"), "-o", "-F " + rig.sshConfig(exchange), "-f", kParallel, "-w",
+                 rig.addresses(job.hosts, ","), "true");
 }
 
 std::vector<HostContestant> allContestants() {

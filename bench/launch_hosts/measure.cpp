@@ -117,7 +117,7 @@ class HostMeasurement {
     const std::string fence = std::to_string(job.processes()) + " instances on " + std::to_string(job.hosts) +
                               (job.hosts == 1 ? " host" : " hosts");
     showProgress("fences of " + fence + ", " + contestant.name);
-    const bool quiet = QuietGate(options_.quiet_timeout).wait().quiet;
+    const bool quiet = awaitQuiet(options_.quiet_timeout).quiet;
     Peaks peaks;
     Command command{
         .argv = contestant.running(rig_, job, {rig_.program("bench_launch_fence"), std::to_string(kFences)}),

@@ -42,8 +42,6 @@ HostRig::~HostRig() {
   fs::remove_all(directory_, ignored);
 }
 
-// Copied, as an installation does: files straight from the linker start later
-// (docs/dev/benchmarks/launch.md).
 void HostRig::giveCores() const {
   for (int host = 0; host < size(); ++host) {
     const std::string core =
@@ -53,6 +51,8 @@ void HostRig::giveCores() const {
   }
 }
 
+// Copied, as an installation does: files straight from the linker start later
+// (docs/dev/benchmarks/launch.md).
 void HostRig::installPrograms(const std::string& programs, const std::vector<std::string>& names) const {
   for (const std::string& name : names) fs::copy_file(fs::path(programs) / name, program(name));
 }

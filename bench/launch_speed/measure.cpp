@@ -79,7 +79,7 @@ class Measurement {
       showProgress("jobs per second, round " + std::to_string(block) + " of " +
                    std::to_string(options_.repeats));
       for (std::size_t i = 0; i < contestants_.size(); ++i) {
-        const bool quiet = QuietGate(options_.quiet_timeout).wait().quiet;
+        const bool quiet = awaitQuiet(options_.quiet_timeout).quiet;
         if (!quiet) ++not_quiet[i];
         const double rate = rateOfBlock(contestants_[i]);
         if (rate > 0) rates[i].push_back(rate);

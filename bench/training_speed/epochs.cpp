@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <sstream>
 
-#include "bench/harness/results.h"
 #include "bench/harness/session.h"
 #include "bench/harness/table.h"
 #include "bench/training_speed/contestants.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/harness/goal.h"
+#include "bench/harness/results.h"
 #include "bench/harness/statistics.h"
 #include "common/base/status.h"
 
