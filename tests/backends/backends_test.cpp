@@ -147,7 +147,7 @@ void expectThatAllHearWhyOneCannotBeReached(const std::string& refusing_backend)
   }
 }
 
-// Whatever it is that one of them lacks.
+// All get the error of the instance that cannot be reached.
 TEST(Instances, AllHearWhyOneCannotBeReached) {
   expectThatAllHearWhyOneCannotBeReached(REFUSING_BACKEND_PATH);
 }

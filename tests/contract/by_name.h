@@ -11,7 +11,7 @@
 namespace popdist::contract {
 
 /// One rank's part of `calls` calls of any kind that can be named, some at a time, each from a thread of its
-/// own. What is wrong; empty: nothing. Passes on what calls throw.
+/// own. Returns the mistake; empty: none. Passes on the calls' errors.
 std::string runByName(Context& context, AsyncCommunicator& members, std::uint64_t seed, std::size_t calls,
                       bool exact);
 

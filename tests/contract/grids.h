@@ -36,7 +36,7 @@ std::vector<Grid> allGrids(int ranks);
 /// in one.
 Grid pairsOf(const Grid& grid, std::size_t way, std::size_t ways);
 
-/// One rank's part of each call. What is wrong first; empty: nothing. `calls` counts them.
+/// One rank's part of each call. Returns the first mistake; empty: none. `calls` counts them.
 std::string runGrid(Context& context, const Members& members, const Grid& grid, bool exact,
                     std::size_t& calls);
 

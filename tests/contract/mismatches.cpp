@@ -32,13 +32,13 @@ bool isMismatch(const Reported& report) {
   return report.code == static_cast<int>(ErrorCode::kFailedPrecondition);
 }
 
-// Which of the calls fails first, if any.
+// The error of the first call that fails, if any.
 Reported firstErrorOf(Context& context, Communicator& members, const Call& call, Compared compared) {
   const Reported first = reportOf([&] { call(context, members); });
   return first.code != 0 || compared == Compared::kNotes ? first : reportOf([&] { members.synchronize(); });
 }
 
-// As many counts as there are ranks, the last of them as given.
+// A gather with a count for each rank, the last of them as given.
 Call gatherWith(std::size_t last) {
   return [=](Context& context, Communicator& members) {
     std::vector<std::size_t> counts(static_cast<std::size_t>(members.size()), 2);
@@ -99,7 +99,7 @@ std::string runMismatch(Context& context, const Mismatch& mismatch, Compared com
   const Reported later = reportOf([&] { members->synchronize(); });
   const Reported latest = reportOf([&] { sumOf(3)(context, *members); });
   context.fence();  // no rank leaves before all have been told
-  // Whatever it was told: the others make the new communicator with it.
+  // Recovery is tried after any error: the others make the new communicator with this rank.
   const bool recovers = works(context);
   const std::string who = std::string(mismatch.what) + ", rank " + std::to_string(members->rank()) + ": ";
   if (!isMismatch(first) || !namesBoth(first, mismatch, compared))

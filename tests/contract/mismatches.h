@@ -27,7 +27,7 @@ struct Mismatch {
 const std::vector<Mismatch>& mismatches();
 
 /// This rank's part of it, on a communicator of its own: the error must name both calls, every later call
-/// must fail and say why, and a new communicator be as good as ever. What is wrong; empty: nothing.
+/// must fail and say why, and a new communicator be as good as ever. Returns the mistake; empty: none.
 std::string runMismatch(Context& context, const Mismatch& mismatch, Compared compared);
 
 }  // namespace popdist::contract

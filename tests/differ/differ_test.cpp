@@ -174,7 +174,7 @@ TEST(InstancesThatDiffer, MayBeLateAtCallsOfEachWayOverHosts) {
   });
 }
 
-/// As a program's second thread may have it.
+/// A program's second thread may have a stack as small.
 void onSmallStack(std::function<void()> work) {
   pthread_attr_t attributes;
   ASSERT_EQ(::pthread_attr_init(&attributes), 0);

@@ -15,7 +15,7 @@ namespace popdist::testing {
 /// Makes the call; `differs` on one instance.
 using Call = std::function<void(bool differs)>;
 
-/// When instances hear of it.
+/// The moment when instances get the error.
 enum class Heard {
   kAtOnce,      ///< in that call
   kInNextCall,  ///< over hosts, a member whose part was done already when it next waits for others; else at

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damaged environments: libpopdist reads what others may have changed. Whatever the texts, the reader gives
-// numbers that hold together, or an error that names a variable. Seeded, so that a failure comes back.
+// Damaged environments: libpopdist reads variables that others may have changed. From any texts, the reader
+// gives numbers that hold together, or an error that names a variable. Seeded, so that a failure comes back.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -80,7 +80,7 @@ class Writer {
     return text;
   }
 
-  // So that no name is looked up, and nothing leaves this machine.
+  // The end of a configuration, by which no name is looked up, and nothing leaves this machine.
   std::string lastBlock() const {
     return "\nHost *\n  HostName 127.0.0.9\n  Port " + std::to_string(ports_[0]) + '\n';
   }

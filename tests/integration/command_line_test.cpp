@@ -42,7 +42,7 @@ class CommandLine : public ::testing::Test {
   const std::string& directory_ = temp_dir_.path();
 };
 
-// As after a build of what jobs on this host need.
+// A build of the programs that jobs on this host need lacks those for other hosts.
 TEST_F(CommandLine, ThatNeedsAProgramThatWasNotBuiltSaysHow) {
   std::filesystem::copy_file(POP_BIN_DIR "/poprun", directory_ + "/poprun");
   PoprunSetup setup{.options = {"--host", "other", "true"}};

@@ -44,7 +44,7 @@ TEST_F(ReachedByAProgram, ThatClosesItsStderrTheJobRunsToItsEnd) {
   EXPECT_EQ(outcome.out, "done\n");
 }
 
-// As those that keep banners away.
+// A filter that keeps banners away works so.
 TEST_F(ReachedByAProgram, ThatFailsIsQuotedThoughAFilterHasItsStderr) {
   const std::string filter = "mkfifo $0.errors; (sleep 0.3; cat $0.errors >&2) & exec 2> $0.errors";
   const Outcome outcome = runBy(filter + "; echo denied >&2; exit 255", {"true"});

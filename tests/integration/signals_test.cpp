@@ -57,7 +57,7 @@ TEST(CallerThatIgnoresSigchld, GetsTheExitCode) {
   EXPECT_EQ(result.exit_code, 4);
 }
 
-// Which helper programs are asked for.
+// The plan needs the output of helper programs.
 TEST(CallerThatIgnoresSigchld, GetsAPlan) {
   const Outcome result =
       run({.options = {"--dry-run", "--bind-to", "core", "true"}, .ignored_signals = {SIGCHLD}});

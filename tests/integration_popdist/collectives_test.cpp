@@ -33,8 +33,8 @@ TEST_P(CollectivesUnderPoprun, AreMatchedByNameWhenAsynchronous) {
   EXPECT_EQ(outcome.err, "");
 }
 
-// As in a container that has the host's network: descriptors of memory come over the agent's socket, and only
-// reading each other's private memory goes by numbers of processes, which mean nothing there.
+// A container that has the host's network is like this: descriptors of memory come over the agent's socket,
+// and only reading each other's private memory goes by numbers of processes, which mean nothing there.
 TEST(CollectivesInNamespaces, ShareMemoryWithTheOthers) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make namespaces";
   const std::string script =

@@ -54,7 +54,7 @@ TEST(Connect, IsRefusedToInstancesThatAreToldDifferentWays) {
   }
 }
 
-// As SGE's h_vmem and many machines of CI.
+// SGE's h_vmem and many machines of CI set this limit.
 TEST(Connect, FitsTheLimitOfTheAddressSpace) {
   for (const std::string limit : {"60000000", "4000000"}) {
     const std::string limited = "ulimit -v " + limit + " && exec \"$@\"";
@@ -73,7 +73,7 @@ TEST(Connect, FitsTheLimitOfTheAddressSpace) {
   }
 }
 
-// As by setpriv, sudo or su within the job.
+// setpriv, sudo or su within the job make such an instance.
 TEST(Connect, IsRefusedToInstancesOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   PoprunSetup setup = childSetup(1, {"connect"});

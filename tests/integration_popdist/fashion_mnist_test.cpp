@@ -222,7 +222,7 @@ TEST_F(FashionMnistExample, NamesTheOptionThatIsWrong) {
   }
 }
 
-// As Perfetto reads them: what a trainer says of itself, what the program says, and the threads that read
+// The traces as Perfetto reads them: the trainer's phases, the program's own, and the threads that read
 // ahead.
 TEST_F(FashionMnistExample, EachInstanceLeavesATraceOfItsPhases) {
   const TempDir directory;

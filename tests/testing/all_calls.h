@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All calls of popdistd, as its code has them: methods of the .proto files, their paths by HTTP, and whose
-// rule each has. What is said or tried of each call goes through this list.
+// rule each has. Tests of each call go through this list.
 #pragma once
 
 #include <google/protobuf/descriptor.h>

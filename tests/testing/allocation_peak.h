@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The most memory that a piece of code had at once. Who links this has an operator new that counts.
+// The most memory that a piece of code had at once. Programs that link this have an operator new that counts.
 #pragma once
 
 #include <cstddef>

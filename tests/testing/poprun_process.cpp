@@ -141,7 +141,7 @@ void PoprunProcess::start(const PoprunSetup& setup) {
     ::execve(program.c_str(), argv.data(), environment.data());
     ::_exit(98);
   }
-  // Here as well: signalGroup() may come before the child gets to it. Who leads a group cannot begin a
+  // Here as well: signalGroup() may come before the child gets to it. A group's leader cannot begin a
   // session.
   if (!setup.own_session) ::setpgid(pid_, pid_);
   // glibc 2.36 declares pidfd_open without C linkage.

@@ -48,7 +48,7 @@ class ThreadGroup {
   /// the others, as if its process had crashed. Once.
   void run(const Body& body);
 
-  /// As if the instance had ended.
+  /// Tells the others that the instance has ended.
   void end(int instance, bool clean, const std::string& text) { hub_->end(instance, clean, text); }
 
   int instances() const { return static_cast<int>(shape_.replicas_of_instance.size()); }

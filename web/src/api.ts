@@ -148,7 +148,7 @@ export class Stream {
     }
   }
 
-  /// Until it ends, and why it did.
+  /// Reads until the stream ends; returns the reason.
   private async readOnce(): Promise<ApiError> {
     this.abort = new AbortController();
     const { path, opened, take } = this.handlers;

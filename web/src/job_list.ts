@@ -16,7 +16,7 @@ export interface JobFilter {
 
 export const ALL: JobFilter = { states: [], ends: [], user: "", host: "", text: "" };
 
-/// As the daemon does it.
+/// The daemon's filter, repeated here.
 export function matches(job: Job, filter: JobFilter): boolean {
   if (filter.states.length && !filter.states.includes(job.state)) return false;
   if (filter.ends.length && !filter.ends.includes(job.end)) return false;

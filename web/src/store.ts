@@ -75,7 +75,7 @@ function remove<T>(map: Signal<ReadonlyMap<string, T>>, id: string) {
   if (next.delete(id)) map.value = next;
 }
 
-/// Which of the summaries are not true any more.
+/// The summaries that are not true any more.
 export interface Stale {
   counts: boolean;
   inventory: boolean;

@@ -77,7 +77,7 @@ export function mayHold(job: Job): boolean {
   return job.state === "JOB_QUEUED";
 }
 
-/// As a shell would have it, so that it can be copied.
+/// The command in a shell's notation, so that it can be copied.
 export function commandText(words: string[]): string {
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(" ");
 }

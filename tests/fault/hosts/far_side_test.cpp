@@ -26,7 +26,7 @@ class FarSide : public HostFaults {
     return setup;
   }
 
-  // As popdist-agent, first in PATH there.
+  // Installs the script as popdist-agent, first in PATH there.
   void install(int host, const std::string& script) const {
     const std::string path = hosts.bin(host) + "/popdist-agent";
     std::ofstream(path) << "#!/bin/sh\n" << script << '\n';

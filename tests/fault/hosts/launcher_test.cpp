@@ -48,7 +48,7 @@ TEST_F(HostsLauncher, StoppedForTooLongHasNoJobAnyMore) {
   EXPECT_EQ(leftOnHosts(), "");
 }
 
-// As on a machine that is paused: no peer was silent, only late.
+// A paused machine looks so: no peer was silent, only late.
 TEST_F(HostsLauncher, StandingStillTogetherWithItsHostsLosesNone) {
   PoprunProcess poprun(waitingJob({"--host-silence", kShortSilence}));
   ASSERT_EQ(poprun.waitReady(3).size(), 3U);

@@ -48,7 +48,7 @@ TEST_F(OwnHost, IsLostWhenItsAgentIsKilled) {
   EXPECT_EQ(leftOnHosts(), "");
 }
 
-// As systemd and batch systems end a job: by a signal to each of its processes.
+// systemd and batch systems end a job so: by a signal to each of its processes.
 TEST_F(OwnHost, HasItsGraceThoughItsAgentIsSignalledToo) {
   PoprunSetup setup = waitingJobHereToo({"--tag-output", "no"});
   setup.child = {"say-signals"};

@@ -24,7 +24,7 @@ def programs(build):
 
 
 def libraries(program):
-    """Which the program names itself, as files."""
+    """The libraries that the program names itself, as files."""
     names = re.findall(r"NEEDED.*\[(.*)\]", said("readelf", "-d", program))
     found = dict(re.findall(r"^\s*(\S+) => (/\S+)", said("ldd", program), re.MULTILINE))
     return {found[name] for name in names if name in found}

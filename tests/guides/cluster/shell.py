@@ -41,7 +41,7 @@ class Shell:
         os.write(self.terminal, keys.encode())
 
     def wait(self, seen, seconds=SECONDS):
-        """Until seen(output, results) is true, of all that was written since start(); returns the results."""
+        """Waits until seen(output, results) is true, of all that was written since start(); returns the results."""
         end, results = time.monotonic() + seconds, ""
         while not seen(self.output, results):
             ready, _, _ = select.select([self.terminal, self.results], [], [], max(0, end - time.monotonic()))
@@ -57,7 +57,7 @@ class Shell:
         return results
 
     def finish(self, answers=(), may_fail=False):
-        """Until what was typed has ended. Each of `answers` is a prompt, and the keys to press when it is there."""
+        """Waits for the typed lines' end. Each of `answers` is a prompt, and the keys to press when it is there."""
         for prompt, keys in answers:
             seen = self.output.count(prompt)
             self.wait(lambda output, _, n=seen, p=prompt: output.count(p) > n)

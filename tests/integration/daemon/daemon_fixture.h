@@ -43,7 +43,7 @@ class DaemonTest : public ::testing::Test {
   void startHost(const std::string& name, int slots = 4);
   /// Another program, looked up in PATH; it ends with the test.
   void startProgram(const std::string& name, const std::string& command);
-  /// Until a host that lost popdistd has found it again.
+  /// Waits until a host that lost popdistd has found it again.
   void waitForHost(const std::string& name);
   /// kill -9, or another signal; returns when it is gone.
   void kill(const std::string& process, int signal);

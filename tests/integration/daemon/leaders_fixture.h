@@ -14,7 +14,7 @@ namespace pop::testing {
 
 class SeveralDaemons : public DaemonTest {
  protected:
-  // As the guide does.
+  // The set-up follows the guide.
   SeveralDaemons() {
     makeCertificates("etcd-tls", "--etcd localhost+127.0.0.1");
     etcd_.emplace(0, EtcdTls{.directory = path("etcd-tls")});

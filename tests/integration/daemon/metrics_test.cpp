@@ -29,7 +29,7 @@ class MetricsTest : public DaemonTest {
     return output;
   }
 
-  /// As alice.
+  /// Reads the URL as alice.
   std::string get(const std::string& url, const std::string& options = "") const {
     return outputOf("curl --silent --show-error --max-time 20 --cacert " + path("tls/ca.pem") + " --cert " +
                     path("tls/user-alice.pem") + " --key " + path("tls/user-alice-key.pem") + ' ' + options +

@@ -54,7 +54,7 @@ class PartitionsTest : public DaemonTest {
     return virmgrpc::UserService::NewStub(channel(user));
   }
 
-  /// As an admin does it: a Pod64 on h0, which alice may use.
+  /// An admin's set-up: a Pod64 on h0, which alice may use.
   void makePod() {
     const auto admin = pods("root");
     v1::ClusterInfo cluster;

@@ -46,7 +46,7 @@ class BehindAFollower : public SeveralDaemons {
     return " --cert " + path("tls/user-alice.pem") + " --key " + path("tls/user-alice-key.pem");
   }
 
-  /// As alice, by gRPC and the follower.
+  /// Submits as alice, by gRPC and the follower.
   void submitFrom(const std::string& address) const {
     std::string message = shell("true").SerializeAsString();
     ASSERT_LT(message.size(), 256u);
@@ -133,7 +133,7 @@ TEST_F(BehindAFollower, WhoSaysNothingFromAFollowersMachineLocksNoClientOut) {
   EXPECT_EQ(callerOf("Submit"), "127.0.0.2");
 }
 
-// As many as it may have, and one more.
+// One address opens as many connections as it may have, and one more.
 TEST_F(BehindAFollower, OneAddressDoesNotTakeAllOfAFollowersConnections) {
   rlimit descriptors{};
   ::getrlimit(RLIMIT_NOFILE, &descriptors);

@@ -46,7 +46,7 @@ TEST_F(JobOnHosts, RunsOnTheLaunchersOwnHostByAnyOfItsAddresses) {
   }
 }
 
-// As a home that each host has mounted elsewhere, behind a link of one name.
+// The directory may be a home that each host has mounted elsewhere, behind a link of one name.
 TEST_F(JobOnHosts, RunsInTheDirectoryThatTheUserHasNamed) {
   for (int host = 0; host < 2; ++host)
     hosts.run(host, "mkdir /tmp/disk" + std::to_string(host) + "; ln -s disk" + std::to_string(host) +

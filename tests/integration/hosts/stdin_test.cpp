@@ -38,7 +38,7 @@ TEST_F(StdinOnHosts, GivesStdinToAll) {
   EXPECT_EQ(poprun.out(), "1000000\n1000000\n1000000\n");
 }
 
-// As on one host. Much more than can be on its way to a host that does not read.
+// The same as on one host. Much more than can be on its way to a host that does not read.
 TEST_F(StdinOnHosts, GivesStdinToAllThatReadIt) {
   const TempDir directory;
   const std::string list = directory.path() + "/list";

@@ -38,7 +38,7 @@ class Installation {
             .program = prefix() + "/bin/poprun"};
   }
 
-  /// Why that user's command has failed; empty: it has not.
+  /// The reason why that user's command has failed; empty: it has not.
   std::string failure(std::vector<std::string> command) const {
     command.insert(command.begin(), {"/usr/bin/env", "PATH=" + path()});
     return os::outputOf(command, kCompilerTimeout).status().message();

@@ -24,7 +24,7 @@ TEST(InstalledPrograms, FindEachOther) {
   EXPECT_NE(run(bound).exit_code, 0) << "has found another one";
 }
 
-// So that the kernel keeps their memory private from their first instruction on.
+// The kernel keeps the memory of an unreadable program private from its first instruction on.
 TEST(InstalledPrograms, ThatGetKeysCanBeExecutedAndNotRead) {
   using std::filesystem::perms;
   const Installation installed;

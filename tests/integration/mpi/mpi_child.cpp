@@ -74,7 +74,7 @@ void spawn() {
   MPI_Finalize();
 }
 
-// Which of the job's programs it is.
+// Prints the number of this process's program in the job.
 void sayProgram() {
   const World world = start();
   int* program = nullptr;

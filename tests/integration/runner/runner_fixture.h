@@ -71,7 +71,7 @@ class RunnerTest : public ::testing::Test {
     return waitUntil([this] { return leftOver().empty(); }, std::chrono::seconds(20));
   }
 
-  /// As the outcome's file says.
+  /// The outcome in the job's file.
   std::optional<JobOutcome> outcomeOnDisk() const {
     const Result<std::string> bytes = runner::readOutcome(job());
     if (!bytes.ok()) return std::nullopt;

@@ -132,7 +132,7 @@ class RunnerProcess {
   void hangUp() { stream_.reset(); }
 
   void runUntil(const std::function<bool()>& done) { testing::runUntil(loop_, done); }
-  /// Until it has said that it is up, or has ended.
+  /// Waits until it has said that it is up, or has ended.
   bool becomesUp() {
     runUntil([this] { return up_ || has_ended_; });
     return up_.has_value();

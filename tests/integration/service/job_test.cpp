@@ -20,7 +20,7 @@ class JobByService : public ServiceTest {
   // A job that runs until it is ended.
   PoprunSetup longJob() const { return jobOf("alice", {"-n", "2"}, {"say-signals"}); }
 
-  // As by a name service that does not answer.
+  // Makes look-ups slow, as a name service that does not answer.
   void makeLookupsSlow(int host) const {
     ASSERT_EQ(hosts.run(host, "touch /tmp/slow").exit_code, 0);
     const std::string getent = hosts.bin(host) + "/getent";

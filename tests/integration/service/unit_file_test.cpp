@@ -71,7 +71,7 @@ TEST_F(UnitFile, LeavesThePowerToReadItsFilesAgain) {
   EXPECT_TRUE(waitUntil([&] { return run(jobOf("alice", {"-n", "2", "true"})).exit_code == 0; }, kTimeout));
 }
 
-// As OOMScoreAdjust does it.
+// The same effect as OOMScoreAdjust's.
 const std::string kProtected = "choom -n -500 -- ";
 
 class ProtectedService : public ServiceTest {};

@@ -56,7 +56,7 @@ class ServiceWire : public ServiceTest {
     return start(job_id, serviceAsSeenBy("alice"), protocol);
   }
 
-  // As poprun: the question what the host is like goes right behind the hello.
+  // A start in poprun's order: the question what the host is like goes right behind the hello.
   std::unique_ptr<Client> start(const std::string& job_id, const wire::ServiceAddress& service,
                                 std::uint32_t protocol = contract::kAgentProtocol) {
     auto client = std::make_unique<Client>();
@@ -335,7 +335,7 @@ TEST_F(ServiceWire, RefusesASecondCallForARunningJob) {
   EXPECT_FALSE(job->ended);
 }
 
-// As a thief of it, or of the issuer's key, would try.
+// A thief of the certificate, or of the issuer's key, would try this.
 TEST_F(ServiceWire, TakesAJobsCertificateForThatJobOnItsHostsOnly) {
   ASSERT_EQ(
       std::system((POP_BIN_DIR "/popdist-agent init-tls --dir " + tls() + " --issuer >/dev/null").c_str()),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which agent runs on the far side: the installed one of our version, else a copy that is made once.
+// The agent on the far side: the installed one of our version, else a copy that is made once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class AgentCopy : public ::testing::Test {
  protected:
   AgentCopy() : hosts(2) {
     writeEchoAgent(agent.local_file);
-    // As large as to need many packets; the shell has left before it reads this.
+    // So large that it needs many packets; the shell has left before it reads this.
     std::ofstream(agent.local_file, std::ios::app) << '\n' << std::string(3 << 20, '#') << '\n';
   }
 
@@ -72,7 +72,7 @@ TEST_F(AgentCopy, IsMadeOnceAndUsedAgain) {
   EXPECT_THAT(third.phases[0], Contains(kCopying)) << third.problems();
 }
 
-// As a crash, a full disk or an editor leave it.
+// A crash, a full disk or an editor may leave such a file.
 TEST_F(AgentCopy, ThatIsNotTheAgentAnyMoreIsMadeAgain) {
   Bootstrap first(hosts, {"h0"}, {}, agent);
   first.waitForAll();

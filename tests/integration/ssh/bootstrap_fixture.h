@@ -59,7 +59,7 @@ class Bootstrap {
                           .said = [this](int host, const std::string& line) { said[host].push_back(line); }});
   }
 
-  /// Until every host is either.
+  /// Waits until every host is either.
   void waitForAll() {
     runUntil(loop_, [this] { return static_cast<int>(reached.size() + failed.size()) == count_; });
   }

@@ -148,7 +148,8 @@ TEST_F(KnownHosts, NameHostsAsSshReadsThem) {
   EXPECT_THAT(outcomeOf("*,!" + hosts_.address(0) + ' ' + keyOf(0)), HasSubstr("its host key is not in "));
 }
 
-// As ssh: a line for that port counts first; one without a port can only make the key known, or revoked.
+// The rule is ssh's: a line for that port counts first; one without a port can only make the key known, or
+// revoked.
 TEST(KnownHostsOfAPort, AreThoseOfTheHostWhereNothingIsKnownOfThePort) {
   TestHosts hosts({.count = 2, .sshd_options = {"Port 2200"}});
   writeEchoAgent(hosts.bin(0) + "/popdist-agent");
@@ -288,7 +289,7 @@ TEST(UserKey, ComesFromTheAgentThatTheConfigurationNames) {
               AllOf(HasSubstr("the ssh-agent at /nobody/listens"), HasSubstr(": IdentityAgent)")));
 }
 
-// As one that was forwarded over a connection that is dead.
+// An agent forwarded over a dead connection does not answer.
 TEST(UserKey, OfAnSshAgentThatDoesNotAnswerIsNotWaitedFor) {
   TestHosts hosts(1);
   writeEchoAgent(hosts.bin(0) + "/popdist-agent");

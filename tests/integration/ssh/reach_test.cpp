@@ -111,7 +111,7 @@ class HostThatComesUp : public ::testing::Test {
     hosts.killSshd(0);
   }
 
-  // Why it is not reached, if it comes up once `said` is in what is told of it.
+  // The reason why it is not reached, if it comes up once `said` is in a message about it.
   std::string outcome(SshOptions options, const std::string& said) {
     options.connect_timeout_ms = options.waits_for_hosts ? 60000 : options.connect_timeout_ms;
     Bootstrap bootstrap(hosts, {"h0"}, options);
@@ -157,7 +157,7 @@ TEST(ReachHosts, AHostThatDoesNotComeUpIsTriedUntilTheTimeIsOver) {
   EXPECT_THAT(bootstrap.phases[0], Contains(HasSubstr("Connection refused")));
 }
 
-// As the name of a pod that is not ready.
+// The name of a pod that is not ready is such a name.
 TEST(ReachHosts, ANameThatIsNotKnownYetIsWaitedFor) {
   TestHosts hosts(2);
   writeEchoAgent(hosts.bin(0) + "/popdist-agent");

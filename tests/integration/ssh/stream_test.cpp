@@ -73,7 +73,8 @@ TEST_F(Streams, AReaderThatDoesNotReadHoldsUpItsWriterOnly) {
   bootstrap.waitForAll();
   ASSERT_EQ(bootstrap.reached.size(), 2U) << bootstrap.problems();
   const int full = bootstrap.reached.at(0).stream.get(), other = bootstrap.reached.at(1).stream.get();
-  // Until nothing more goes in for a while: what is on its way is bounded, and far below this.
+  // Fills the stream until nothing more goes in for a while: the bytes on their way are bounded, and far
+  // below this.
   const std::string chunk(64 << 10, 'x');
   std::size_t sent_bytes = 0;
   pollfd room{full, POLLOUT, 0};

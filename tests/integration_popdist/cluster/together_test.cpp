@@ -31,7 +31,7 @@ TEST_P(StartedByHandInSizes, FencesPutsAndReducesTogether) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, StartedByHandInSizes, ::testing::Values(1, 2, 4));
 
-// As in a job of poprun.
+// The same holds in a job of poprun.
 TEST(StartedByHand, ContextsOutliveThePointerToThem) {
   const std::vector<std::string> beyond{"beyond", "20000"};
   expectTogether(startAll(freeAddresses(3), beyond));

@@ -12,7 +12,7 @@ import type { Host } from "../types";
 import { addressOfServer } from "../usage";
 import { hostWord } from "../words";
 
-/// Why it is as it is, in words.
+/// The reason for a host's state, in words.
 function noteOf(host: Host): string {
   if (host.drained) return `drained by ${host.drained_by}: ${host.drain_reason}`;
   if (host.not_schedulable || !host.slots_said) return host.not_schedulable;

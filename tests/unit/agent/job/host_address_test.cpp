@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of this machine's real addresses the other hosts are told.
+// The one of this machine's real addresses that the other hosts are told.
 #include "agent/job/host_address.h"
 
 #include <gmock/gmock.h>

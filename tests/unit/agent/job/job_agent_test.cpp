@@ -37,7 +37,8 @@ wire::v1::Command helloThatNeedsTheCache(const std::string& path) {
   return command;
 }
 
-/// The launcher's end of an agent's stream. What it says before the agent listens is read there in one piece.
+/// The launcher's end of an agent's stream. Its messages before the agent listens are read there in one
+/// piece.
 struct Launcher {
   void say(const wire::v1::Command& command) { call.send(command); }
   void endStream() { call.close(); }

@@ -56,7 +56,7 @@ TEST_F(AgentThatTakesNothing, IsGivenUpAtTheDeadline) {
   EXPECT_EQ(error.status.code(), Code::kDeadlineExceeded);
   EXPECT_THAT(error.status.message(), HasSubstr("agent read nothing"));
   EXPECT_THAT(error.status.message(), HasSubstr("Context::setTimeout"));
-  // Whatever followed half a message would be taken for the rest of it.
+  // Later bytes would be taken for the rest of half a message.
   std::optional<std::string> value;
   EXPECT_EQ(link->get("key", kLong, value).status.code(), Code::kFailedPrecondition);
   EXPECT_EQ(link->put("key", "value", kLong).status.code(), Code::kFailedPrecondition);

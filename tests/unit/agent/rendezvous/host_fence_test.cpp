@@ -373,7 +373,7 @@ TEST_F(HostFenceTest, OpensForOneThatIsAloneOnItsHost) {
   EXPECT_EQ(fences.size(), 4U);
 }
 
-// Whatever is written into the segment, the agent goes on.
+// The agent goes on, whatever is written into the segment.
 TEST_F(HostFenceTest, SurvivesScribblesInTheSegment) {
   const auto clients = allInstances();
   const sys::Mapping mapping =

@@ -167,7 +167,7 @@ TEST_F(InstanceServerFence, SurvivesWordsThatFitIntoNoAnswer) {
   const auto clients = allInstances();
   clients[0]->enterFence(60'000, "initialise");
   runUntil(loop, [rounds = 0]() mutable { return ++rounds > 5; });
-  // As long as a message may be: with anything said around it, it is too long for one.
+  // The tag is as long as a message may be: with anything around it, it is too long for one.
   std::atomic<bool> said{false};
   std::thread talker([&clients, &said] {
     clients[1]->enterFence(60'000, std::string(contract::kMaxFrameBytes - 32, 'x'));

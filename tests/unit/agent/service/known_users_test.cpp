@@ -30,7 +30,7 @@ class KnownUsersTest : public ::testing::Test {
     };
   }
 
-  // Until the look-ups that run have ended and are known.
+  // Runs until the look-ups have ended and are known.
   void runUntilKnown(KnownUsers& users, const std::string& name) {
     may_end_.release();
     for (int round = 0; round < 1000 && !users.find(name); ++round) {

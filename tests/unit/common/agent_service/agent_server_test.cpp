@@ -57,7 +57,7 @@ class AgentServerTest : public ::testing::Test {
     return *server_;
   }
 
-  // As the service does: until nothing comes any more.
+  // Keeps the call until nothing comes any more, as the service does.
   void hold(std::shared_ptr<ServedCall> call) {
     ServedCall* const held = call.get();
     asked_.push_back(call);
@@ -107,7 +107,7 @@ class AgentServerTest : public ::testing::Test {
     return made;
   }
 
-  // Until the server has closed it.
+  // True once the server has closed it.
   bool isClosed(int socket) {
     std::array<char, 4096> bytes{};
     const ssize_t got = ::recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT);
@@ -267,7 +267,7 @@ TEST_F(AgentServerTest, LetsTheOldestGoWhereNoAddressHasMore) {
   EXPECT_FALSE(isClosed(each.back().get()));
 }
 
-// Those who have asked for a job as well: what serves it lets go of them.
+// Connections that have asked for a job count as well: the server of the call lets go of them.
 TEST_F(AgentServerTest, LetsTheOldestGoThatHaveAskedForAJobAndSaidNoMore) {
   serve(true, {.max_unauthenticated = 4});
   std::array<std::optional<Status>, 10> ended;

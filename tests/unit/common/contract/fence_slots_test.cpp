@@ -14,7 +14,7 @@ namespace {
 
 class FenceSlots : public ::testing::Test {
  protected:
-  // As an instance does; true: it asks the agent to look.
+  // Enters as an instance does; true: it asks the agent to look.
   bool enter(std::size_t instance, std::string_view tag = "fence", bool by_message = false) {
     FenceSlot& slot = slots[instance];
     enterSlot(slot, slot.entered + 1, tag, by_message);

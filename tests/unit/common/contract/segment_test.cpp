@@ -13,7 +13,7 @@
 namespace pop::contract {
 namespace {
 
-// As much of a segment as lies before its pieces.
+// The part of a segment before its pieces.
 class ControlBlock {
  public:
   explicit ControlBlock(std::uint32_t instances)

@@ -90,7 +90,7 @@ TEST(HostList, MistakesReadAsIntended) {
   EXPECT_EQ(messages, testing::golden("errors/host_list.txt"));
 }
 
-// As with mpirun.
+// The same as with mpirun.
 TEST(HostList, RepeatedNamesHaveMoreSlots) {
   EXPECT_EQ(parseHostList("localhost:2,localhost:1").value(), (Hosts{{"localhost", 3}}));
   EXPECT_EQ(parseHostList("a,b,a").value(), (Hosts{{"a", 2}, {"b", 0}}));

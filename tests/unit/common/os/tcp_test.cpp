@@ -110,7 +110,7 @@ TEST_F(TcpTest, SaysSoWhereNoNameCanBeLookedUp) {
   EXPECT_THAT(lookup.addresses().status().message(), HasSubstr("Too many open files"));
 }
 
-// As after Ctrl-Z.
+// Ctrl-Z extends all timers so.
 TEST_F(TcpTest, HasMoreTimeWhereAllTimersAreExtended) {
   const Listener listener = listenAt("127.0.0.1", 0).value();
   const auto told = std::make_shared<std::latch>(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of a thread's time counts, told by what it sees at each look.
+// The part of a thread's time that counts, by its readings at each look.
 #include "common/sys/awake_clock.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class AwakeTimeTest : public ::testing::Test {
     now_ += time;
     computed_ += time;
   }
-  // As a wait does, so many times.
+  // Sleeps and looks so many times, as a wait does.
   void waits(int looks, milliseconds between) {
     for (int turn = 0; turn < looks; ++turn) {
       sleeps(between);

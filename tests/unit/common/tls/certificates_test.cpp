@@ -16,7 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// As OpenSSL's own program reads it.
+// The certificate's text by OpenSSL's own program.
 std::string described(const std::string& certificate_pem) {
   const testing::TempDir directory;
   const std::string path = directory.path() + "/certificate.pem";
@@ -47,8 +47,8 @@ TEST(Certificates, OfAnAuthoritySignOnly) {
               AllOf(HasSubstr("CA:TRUE, pathlen:1"), HasSubstr("Certificate Sign, CRL Sign")));
 }
 
-// Whatever an issuer signs, and whatever that claims, is neither a client's nor a server's, also to OpenSSL's
-// own program.
+// A certificate signed by an issuer, whatever it claims, is neither a client's nor a server's, also to
+// OpenSSL's own program.
 TEST(Certificates, OfAnIssuerAreForNeitherClientsNorServers) {
   const testing::TempDir directory;
   const auto write = [&](const std::string& name, const KeyPair& pair) {

@@ -17,7 +17,7 @@
 
 namespace pop::testing {
 
-/// As offered: a length before the name.
+/// The protocol in the form of an offer: a length before the name.
 inline std::string offeredProtocol() {
   return char(tls::kProtocolName.size()) + std::string(tls::kProtocolName);
 }

@@ -90,7 +90,7 @@ TEST_F(TlsFilesTest, OfOthersCannotBeTakenForOurs) {
               HasSubstr("not an authority's certificate"));
 }
 
-// As in cron, units and containers.
+// cron, units and containers have no USER.
 TEST_F(TlsFilesTest, OfTheAccountAreTakenWithoutUser) {
   const std::string account = sys::accountName(::geteuid()).value();
   const testing::TempDir directory;
@@ -189,7 +189,7 @@ TEST_F(TlsFilesTest, OfAnotherAuthorityAreRefused) {
   EXPECT_THAT(mistakesOf(load()), HasSubstr("host.pem is not signed by " + path("ca.pem")));
 }
 
-// As while one takes the place of the other.
+// Both authorities are in ca.pem while one takes the place of the other.
 TEST_F(TlsFilesTest, OfAnyAuthorityAreGood) {
   const std::string ours = sys::readFile(path("ca.pem")).value();
   const std::string short_lived = makeAuthority(10).value().certificate_pem;

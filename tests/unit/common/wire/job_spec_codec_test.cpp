@@ -94,7 +94,7 @@ TEST(SpecCodec, BringsEveryChoiceBack) {
   expectSpecComesBack(spec);
 }
 
-// As a client might write it that says no more than it must.
+// A client might write no more than it must.
 TEST(SpecCodec, KnowsWhatMissingFieldsMean) {
   v1::JobSpec message;
   message.add_programs()->add_command("./train");
@@ -111,7 +111,7 @@ TEST(SpecCodec, KnowsWhatMissingFieldsMean) {
   EXPECT_TRUE(decoded.value() == expected);
 }
 
-// As a client writes it as JSON, where bytes would be base64.
+// A client writes texts in JSON, where bytes would be base64.
 TEST(SpecCodec, TakesTextForWordsAndVariables) {
   v1::JobSpec message;
   v1::Program* const program = message.add_programs();

@@ -285,7 +285,7 @@ TEST_F(StreamTest, TakesTimeAsAMessageIsLong) {
   EXPECT_LT(timeOf(64 << 20), 64 * once) << "it is 16 times as long";
 }
 
-// As TLS may have to, by its own rules and without a message.
+// TLS may have to answer so, by its own rules and without a message.
 class AnsweringCipher final : public StreamCipher {
  public:
   Status receive(std::string_view arrived, std::string&, std::string& wire) override {
@@ -355,7 +355,7 @@ TEST_F(StreamTest, EndsWithWhoProvokesAnswersAndReadsNone) {
   EXPECT_THAT(ended_->message(), HasSubstr("more than 292 KiB are waiting to be sent"));
 }
 
-// Whatever comes: messages that parse or not, one end, no crash.
+// Random bytes give messages that parse or not, one end, no crash.
 TEST_F(StreamTest, SurvivesRandomBytes) {
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {

@@ -71,7 +71,7 @@ TEST(RunnerReportOutline, RefusesMoreRecordsThanAnybodySends) {
   EXPECT_EQ(codeOf("\x12" + size + many), Code::kDataLoss);
 }
 
-// Whatever passes can be decoded: of damaged reports, too.
+// All reports that pass can be decoded, damaged ones, too.
 TEST(RunnerReportOutline, LetsNothingPassThatCannotBeDecoded) {
   SplitMix64 random(1);
   int passed = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which CPUs a job's instances are told to take, and what is said of it.
+// The CPUs that a job's instances are told to take, and the messages about them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

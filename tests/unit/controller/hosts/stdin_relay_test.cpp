@@ -88,7 +88,7 @@ class Host final : public CommandLink {
 
 class StdinRelayTest : public ::testing::Test {
  protected:
-  // Until nothing can come before a host takes something.
+  // Reads until nothing can come before a host takes something.
   void fill() { testing::runIdle(loop); }
   void lose(Host& host) {
     host.agent.linkLost(unavailable("gone"));

@@ -55,8 +55,7 @@ inline Dataset countingSequence(std::uint64_t elements, std::shared_ptr<std::ato
   });
 }
 
-/// Which elements of a counting dataset these tensors are, rows one after the other; checks what comes with
-/// them.
+/// The elements of a counting dataset in these tensors, rows one after the other; checks their other values.
 inline std::vector<int> elementsIn(const Tensors& tensors) {
   std::vector<int> elements;
   const auto x = tensors.get<float>("x");

@@ -225,7 +225,7 @@ TEST(DaemonOptions, HaveDefaults) {
   EXPECT_EQ(std::get<DaemonOptions>(parseDaemonOptions({"--dev"})).advertised_host, "localhost");
 }
 
-// As a system user, who has no home.
+// A system user has no home.
 TEST(DaemonOptions, TakeTheDirectoriesOfAUnit) {
   ::setenv("STATE_DIRECTORY", "/var/lib/popdistd", 1);
   ::setenv("RUNTIME_DIRECTORY", "/run/popdistd", 1);

@@ -75,7 +75,7 @@ class ForbiddenClientsTest : public ::testing::Test {
     return {
         {.who = "a client without a certificate"}, {"a host's", hostOf(users_)}, {"the issuer's", issuer_}};
   }
-  /// As popdistd has them by its options.
+  /// The clients that popdistd forbids by its options.
   Result<std::vector<ForbiddenClient>> loadForbidden() const {
     DaemonOptions options;
     options.etcd.tls_directory = directory_.path();

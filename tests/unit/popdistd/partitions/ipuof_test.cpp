@@ -8,7 +8,7 @@
 namespace pop::vipu {
 namespace {
 
-// As V-IPU has written the file of a reconfigurable partition, but for the IPUs' chips.
+// V-IPU's file of a reconfigurable partition, but for the IPUs' chips.
 constexpr const char* kFile = R"({
     "devices":  [
         {

@@ -22,7 +22,7 @@ constexpr std::array kEvents{Event::kConfigured,  Event::kConfigFailed, Event::k
                              Event::kAutoReset,   Event::kMachineLost,  Event::kRemove,      Event::kReleased,
                              Event::kNotReleased, Event::kForcedRelease};
 
-// As a reader would draw it. Pairs that are missing mean nothing in that state.
+// The table as a reader would draw it. Pairs that are missing mean nothing in that state.
 const std::map<std::pair<State, Event>, PartitionTransition> kDrawing{
     {{State::kCreating, Event::kConfigured}, {State::kActive, Do::kNone}},
     {{State::kCreating, Event::kConfigFailed}, {State::kResetting, Do::kConfigure}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which IPUs a partition gets.
+// The IPUs that a partition gets.
 #include <gtest/gtest.h>
 
 #include <numeric>

@@ -178,7 +178,7 @@ void World::checkPromise(const Plan& made, const std::vector<std::size_t>& turn)
   };
   if (head_ != 0 && promised_ && starts(head_) && now_.now > *promised_)
     problem("job " + std::to_string(head_) + " starts after its time");
-  // As one whose user has been at a quota, and is no more.
+  // A job whose user was at a quota until now may start before the head.
   for (const std::size_t next : turn) {
     if (now_.waiting[next].job == head_) break;
     if (starts(now_.waiting[next].job)) promised_ = std::nullopt;

@@ -163,7 +163,7 @@ TEST_F(EtcdStoreTest, AnEmptyEtcdTakesOverTheDirectorysStore) {
   EXPECT_THAT(testing::jobIds(*lead(prefix_, directory("b"))->store), ElementsAre(1, 2, 3));
 }
 
-// As with a full disk: none of it is there, and the next commit may go well.
+// The same as with a full disk: none of it is there, and the next commit may go well.
 TEST_F(EtcdStoreTest, AFullEtcdRefusesAndNothingIsLost) {
   testing::EtcdServer small(4 << 20);
   EtcdClient etcd({.addresses = {small.address()}, .tls = {}});

@@ -20,7 +20,7 @@ struct Leader {
   std::vector<Status> losses;
   std::unique_ptr<popdistd::SqliteStore> store;
 
-  /// As etcd does, when a lease ends.
+  /// Revokes the leader's lease, as etcd does at its end.
   void depose();
 };
 

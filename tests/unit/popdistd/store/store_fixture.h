@@ -36,7 +36,7 @@ inline popdistd::v1::JobRecord ended(popdistd::v1::JobRecord job) {
   return job;
 }
 
-/// As what runners send.
+/// An event of the kind that runners send.
 inline popdistd::StoredEvent event(std::uint64_t sequence) {
   popdist::v1::JobEvent event;
   event.mutable_said()->set_line("event " + std::to_string(sequence));

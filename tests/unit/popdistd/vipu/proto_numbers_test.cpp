@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// V-IPU's wire: each message with all of its fields, each enum with all of its values, each call. What this
-// table says is what V-IPU's clients speak; it changes when V-IPU changes, and not because our proto files
+// V-IPU's wire: each message with all of its fields, each enum with all of its values, each call. This
+// table is the wire of V-IPU's clients; it changes when V-IPU changes, and not because our proto files
 // did.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>

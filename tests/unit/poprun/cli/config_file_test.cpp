@@ -245,7 +245,7 @@ TEST_F(ConfigFileTest, IsWrittenWholeAndReplacedOnlyWhenAllowed) {
               HasSubstr("--export-config: " + directory_ + "/none/job.cfg: No such file or directory"));
 }
 
-// As vfat and many that keep their files in a network's objects.
+// vfat and many file systems that keep their files in a network's objects have none.
 TEST_F(ConfigFileTest, IsWrittenWhereTheFileSystemHasNoHardLinks) {
   std::thread([this] {
     ASSERT_TRUE(testing::forbidSystemCall(SYS_link));

@@ -48,7 +48,7 @@ inline sys::Fd connectToLoopback(int port) {
   return socket;
 }
 
-/// As much of `bytes` as there is room for.
+/// Sends as much of `bytes` as there is room for.
 inline std::size_t offer(const sys::Fd& socket, std::string_view bytes) {
   const ssize_t sent = ::send(socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   return sent < 0 ? 0 : static_cast<std::size_t>(sent);

@@ -174,7 +174,7 @@ std::chrono::nanoseconds computedByThisThread() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// Which takes most of a small sum's time.
+// The simulation takes most of a small sum's time.
 TEST(PodTime, OfEachSizeIsSimulatedOnce) {
   timeOf({.replicas_of_instance = {64}}, [](Pod& pod) {
     const auto sum_all_sizes = [&pod] {

@@ -19,8 +19,8 @@ T added(T a, T b) {
   }
 }
 
-/// Which of `blocks` even blocks (the longer ones first) holds element `index` of `count`, and its index in
-/// there.
+/// The one of `blocks` even blocks (the longer ones first) that holds element `index` of `count`, and its
+/// index in there.
 struct BlockPlace {
   std::size_t block = 0;
   std::size_t index = 0;

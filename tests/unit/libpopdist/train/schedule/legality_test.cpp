@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which options make a schedule, and what errors say of those that do not.
+// Options that make a schedule, and errors about those that do not.
 #include "tests/unit/libpopdist/data/datasets.h"
 #include "tests/unit/libpopdist/train/schedule/samples.h"
 

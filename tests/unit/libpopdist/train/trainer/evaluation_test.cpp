@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which data an evaluation takes: the rest of a pass that ends.
+// The data of an evaluation: the rest of a pass that ends.
 #include <gtest/gtest.h>
 
 #include <stdexcept>

@@ -56,8 +56,8 @@ std::string failuresAtClosedPort() noexcept {
   return failures;
 }
 
-// Why each host was not reached by a user who may have so many threads, the first one included. In a process
-// of its own, as the limit counts all threads of a user, and none of root's.
+// The errors by host for a user who may have so many threads, the first one included. In a process of its
+// own, as the limit counts all threads of a user, and none of root's.
 std::vector<std::string> failuresWithThreads(rlim_t most) {
   sys::Pipe pipe = sys::makePipe().value();
   const uid_t user = nobodyElses();
