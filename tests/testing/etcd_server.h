@@ -14,10 +14,10 @@
 
 namespace pop::testing {
 
-/// As the guide sets it up.
+/// TLS of etcd in the guide's set-up.
 struct EtcdTls {
   std::string directory;           ///< ca.pem, host.pem and host-key.pem
-  std::string trusted = "ca.pem";  ///< of `directory`: who signs for those that are let in
+  std::string trusted = "ca.pem";  ///< in `directory`: the authority of admitted clients
   bool clients_show = true;        ///< certificates
   bool peers_have_tls = true;
 };

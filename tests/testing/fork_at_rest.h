@@ -27,7 +27,7 @@ inline bool othersSleep() {
   return true;
 }
 
-/// As fork(2), once all other threads sleep. Throws where one does not within 20 s.
+/// Calls fork(2) once all other threads sleep. Throws where one does not within 20 s.
 inline pid_t forkAtRest() {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!othersSleep()) {

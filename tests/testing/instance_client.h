@@ -35,7 +35,7 @@ class InstanceClient {
   }
   void sendBytes(std::string_view bytes) { EXPECT_TRUE(sys::sendAll(socket_.get(), bytes).ok()); }
 
-  /// As many of `bytes` as there is room for now; how many.
+  /// Sends as many of `bytes` as there is room for now; returns their number.
   std::size_t offerBytes(std::string_view bytes) {
     const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     return sent < 0 ? 0 : static_cast<std::size_t>(sent);

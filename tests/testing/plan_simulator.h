@@ -126,7 +126,7 @@ class PlanSimulator {
     return true;
   }
 
-  /// As far as `rank` gets without the others. True if it got anywhere.
+  /// Runs `rank` as far as it gets without the others. True if it got anywhere.
   bool advance(std::size_t rank) {
     SimulatedRank<T>& self = ranks_[rank];
     Place& place = places_[rank];

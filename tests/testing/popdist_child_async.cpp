@@ -63,7 +63,7 @@ void checkNames(AsyncCommunicator& members) {
   for (const auto& values : data) expectAll("allReduce by name", values, sumOfInstances());
 }
 
-// As PopDist's users do: a thread for each call, which start in whatever order.
+// A thread for each call, as PopDist's users have it; they start in any order.
 void checkTags() {
   std::vector<std::future<void>> calls;
   std::vector<std::vector<std::int64_t>> sums(6, std::vector<std::int64_t>(100, me()));

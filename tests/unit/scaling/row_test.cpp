@@ -47,7 +47,7 @@ TEST(ScalingRow, RefusesWhatNoTrainerWrites) {
            {R"("replicas":4)", R"("replicas":4.5)"},
            {R"("replicas":4)", R"("replicas":"4")"},
            {R"("replicas":4)", R"("replica":4)"},
-           {R"("replicas":4)", R"("replicas":1)"},  // of 2 instances
+           {R"("replicas":4)", R"("replicas":1)"},  // with 2 instances
            {R"("updates":100)", R"("updates":1e3)"},
            {R"("micro_batch":32)", R"("micro_batch":0)"},
            {R"("accumulation":4)", R"("accumulation":0)"},
