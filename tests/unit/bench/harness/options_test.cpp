@@ -7,8 +7,8 @@
 namespace pop::bench {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Result<LaunchOptions> parse(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "bench/launch");
