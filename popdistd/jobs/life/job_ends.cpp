@@ -2,6 +2,7 @@
 // The arrival of jobs' records, and the end of jobs.
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -185,6 +186,15 @@ void JobLives::hostRemoved(const std::string& name) {
   }
 }
 
+// Its stream may be there, and would go on without a word of its runners.
+void JobLives::closeStream(Host& host, const std::string& why) {
+  if (host.channel == nullptr) return;
+  const std::shared_ptr<HostChannel> channel = host.channel;
+  parts_.links.left(host.info().name());
+  parts_.hosts.left(host);
+  channel->close(unavailable(why));
+}
+
 void JobLives::tick() {
   // Times that are expected, and who has waited for long, change by themselves.
   const bool is_time =
@@ -196,7 +206,7 @@ void JobLives::tick() {
   const std::set<std::int64_t> active = parts_.jobs.active();
   for (const std::int64_t id : active) {
     Job& job = *parts_.jobs.find(id);
-    const Host* const host = parts_.hosts.find(job.host());
+    Host* const host = parts_.hosts.find(job.host());
     if (host == nullptr) continue;
     const auto silence = std::chrono::duration_cast<milliseconds>(parts_.loop.now() - host->heard);
     if (host->info().state() == v1::HOST_UP) job.live->claimed_by.clear();
@@ -204,6 +214,7 @@ void JobLives::tick() {
     if (!condition.empty() && silence.count() > job.record.lost_after_ms()) {
       happened(job, JobLifeEvent::kHostLost,
                "host " + job.host() + " has been silent for " + secondsText(silence) + " s (--lost-after)");
+      closeStream(*host, "a job of this host counts as lost: join again, and say what runs");
       continue;
     }
     const std::string shown = job.info().conditions().empty() ? "" : job.info().conditions(0);

@@ -150,6 +150,7 @@ class JobLives {
   void askForProof(const Job& job);
   void letPartitionGo(const Job& job, const std::string& partition);
   void hostIsFree(const Host& host, const RunnerId& runner);
+  void closeStream(Host& host, const std::string& why);
 
   Parts parts_;
   HostProofs proofs_;

@@ -24,7 +24,12 @@ inline constexpr int kOutputRecord = 2;
 /// What the daemon has sent, until the host takes it.
 class FakeChannel final : public HostChannel {
  public:
-  void send(v1::HostOrder order) override { orders.push_back(std::move(order)); }
+  explicit FakeChannel(std::map<RunnerId, int>* given = nullptr) : given_(given) {}
+
+  void send(v1::HostOrder order) override {
+    if (given_ != nullptr && order.has_start()) ++(*given_)[idOf(order.start().key())];
+    orders.push_back(std::move(order));
+  }
   void close(Status why) override {
     closed = true;
     close_reason = std::move(why);
@@ -33,6 +38,9 @@ class FakeChannel final : public HostChannel {
   std::deque<v1::HostOrder> orders;
   bool closed = false;
   Status close_reason;
+
+ private:
+  std::map<RunnerId, int>* given_;
 };
 
 struct FakeRunner {
@@ -53,7 +61,8 @@ class FakeHost {
 
   Status join(HostGate& gate) {
     gate_ = &gate;
-    channel_ = std::make_shared<FakeChannel>();
+    unsaid_.clear();
+    channel_ = std::make_shared<FakeChannel>(&given);
     for (auto& [id, runner] : runners) runner.feeder = false;
     return gate.joined(joins(), "10.0.0.1", channel_);
   }
@@ -81,6 +90,7 @@ class FakeHost {
   void loseConnection(bool told = true) {
     if (told && isJoined()) gate_->left(*channel_, unavailable("reset"));
     channel_ = nullptr;
+    unsaid_.clear();
   }
   bool isJoined() const { return channel_ != nullptr && !channel_->closed; }
   const FakeChannel* channel() const { return channel_.get(); }
@@ -105,6 +115,15 @@ class FakeHost {
 
   /// Whatever it says, as it is.
   void says(const v1::HostReport& report) { say(report); }
+
+  /// What it has kept is said and done now: reports only if its connection is still the same.
+  void catchUp() {
+    is_slow = false;
+    for (v1::HostReport& report : std::exchange(unsaid_, {})) say(std::move(report));
+    for (const v1::StartRunner& order : std::exchange(undone_, {})) start(order);
+  }
+  bool hasUndone() const { return !undone_.empty(); }
+  void dropUndone() { undone_.clear(); }
 
   // ---- what runners do
 
@@ -154,7 +173,11 @@ class FakeHost {
   }
 
   std::map<RunnerId, FakeRunner> runners;
-  std::map<RunnerId, int> starts;   ///< how often each was begun: never more than once
+  /// How often the daemon has given each order to start, and how often it was carried out: never more than
+  /// once.
+  std::map<RunnerId, int> given;
+  std::map<RunnerId, int> starts;
+  bool is_slow = false;             ///< keeps what it says, and orders to start, for catchUp()
   std::set<std::string> agents_of;  ///< jobs whose agents run here, by the agents' id
   Status refuses;                   ///< not ok: to start runners
   std::string cluster_id;
@@ -169,7 +192,7 @@ class FakeHost {
         cluster_id = order.welcome().cluster_id();
         break;
       case v1::HostOrder::kStart:
-        start(order.start());
+        is_slow ? undone_.push_back(order.start()) : start(order.start());
         break;
       case v1::HostOrder::kFeed:
         feed(idOf(order.feed()));
@@ -271,13 +294,16 @@ class FakeHost {
   }
 
   void say(v1::HostReport report) {
-    if (isJoined()) gate_->said(*channel_, std::move(report));
+    if (!isJoined()) return;
+    is_slow ? unsaid_.push_back(std::move(report)) : gate_->said(*channel_, std::move(report));
   }
 
   const std::string name_;
   const int slots_;
   HostGate* gate_ = nullptr;
   std::shared_ptr<FakeChannel> channel_;
+  std::vector<v1::HostReport> unsaid_;
+  std::vector<v1::StartRunner> undone_;
 };
 
 }  // namespace pop::popdistd::testing

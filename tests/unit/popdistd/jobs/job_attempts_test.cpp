@@ -207,6 +207,21 @@ TEST_F(JobAttempts, AnAttemptThatDiedBeforeItsFirstRecordGoesFromItsHost) {
   EXPECT_FALSE(h0.runners.contains({id, 1}));
 }
 
+// Its connection is the same all the time.
+TEST_F(JobAttempts, OfALostJobIsKilledWhenItsHostSpeaksAgain) {
+  FakeHost& h0 = join("h0");
+  v1::SubmitRequest request = requestOf();
+  request.set_lost_after_ms(20000);
+  const std::int64_t id = submit(request);
+  h0.is_slow = true;
+  advance(seconds(22));
+  ASSERT_EQ(job(id).end(), v1::END_LOST);
+  h0.catchUp();
+  settle();
+  if (!h0.isJoined()) join("h0");
+  EXPECT_FALSE(h0.runners.at({id, 1}).alive);
+}
+
 // A store of before may have a job that waits with the number of its last attempt taken back.
 TEST_F(JobAttempts, AStoreOfBeforeCanBeRead) {
   FakeHost& h0 = join("h0");
