@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A daemon's core over a real store in memory, and hosts that the test plays.
+// A daemon's core over a real store, and hosts that the test plays.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -43,15 +43,15 @@ inline v1::SubmitRequest requestOf(int num_instances = 1) {
   return request;
 }
 
-class ClusterTest : public ::testing::Test {
+class Cluster {
  protected:
-  ClusterTest() { startDaemon(); }
-  explicit ClusterTest(Result<std::unique_ptr<SqliteStore>> store) { startDaemon(std::move(store)); }
-
-  void startDaemon() { startDaemon(SqliteStore::open(directory_.path() + "/state")); }
-  void startDaemon(Result<std::unique_ptr<SqliteStore>> opened) {
+  void startDaemon() {
+    Result<std::unique_ptr<SqliteStore>> opened = SqliteStore::open(directory_.path() + "/state");
     ASSERT_TRUE(opened.ok()) << opened.status().message();
-    store_ = std::move(*opened);
+    startDaemon(std::move(*opened));
+  }
+  void startDaemon(std::unique_ptr<Store> store) {
+    store_ = std::move(store);
     startCore();
   }
 
@@ -183,9 +183,14 @@ class ClusterTest : public ::testing::Test {
   std::vector<std::string> audit_;
   std::vector<std::string> warnings_;
   IsShutOut is_shut_out_;
-  std::unique_ptr<SqliteStore> store_;
+  std::unique_ptr<Store> store_;
   std::map<std::string, FakeHost> hosts_;
   std::unique_ptr<DaemonCore> core_;
+};
+
+class ClusterTest : public ::testing::Test, protected Cluster {
+ protected:
+  ClusterTest() { startDaemon(); }
 };
 
 }  // namespace pop::popdistd::testing
