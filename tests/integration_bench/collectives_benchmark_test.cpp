@@ -18,12 +18,12 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kBenchmark = POP_BIN_DIR "/bench_collectives";
+const std::string kCollectives = POP_BIN_DIR "/bench_collectives";
 
 TEST(CollectivesBenchmark, QuickRunMeasuresEveryOperationAndJudgesIt) {
   ASSERT_TRUE(adoptOrphans().ok());
   const Result<RunResult> run =
-      pop::bench::run({.argv = {kBenchmark, "--quick", "--ranks", "2", "--bytes", "8,64K,1M"},
+      pop::bench::run({.argv = {kCollectives, "--quick", "--ranks", "2", "--bytes", "8,64K,1M"},
                        .time_limit = std::chrono::seconds(50)});
   ASSERT_TRUE(run.ok()) << run.status().message();
   ASSERT_TRUE(run.value().succeeded()) << inWords(run.value()) << '\n' << run.value().output;
@@ -47,7 +47,7 @@ TEST(CollectivesBenchmark, QuickRunMeasuresEveryOperationAndJudgesIt) {
 TEST(CollectivesBenchmark, ARunThatTakesTooLongIsCountedAsHung) {
   ASSERT_TRUE(adoptOrphans().ok());
   const Result<RunResult> run =
-      pop::bench::run({.argv = {kBenchmark, "--quick", "--op", "all-reduce", "--ranks", "2", "--bytes",
+      pop::bench::run({.argv = {kCollectives, "--quick", "--op", "all-reduce", "--ranks", "2", "--bytes",
                                 "512M", "--time-limit-ms", "100"},
                        .time_limit = std::chrono::seconds(50)});
   ASSERT_TRUE(run.ok()) << run.status().message();
@@ -70,7 +70,7 @@ TEST(CollectivesBenchmark, OverHostsOpenMpiIsToldToYieldOnlyWhereRanksShareAHost
 }
 
 TEST(CollectivesBenchmark, AMistakenOptionIsNamedAndNothingRuns) {
-  const Result<RunResult> run = pop::bench::run({.argv = {kBenchmark, "--op", "scan"}});
+  const Result<RunResult> run = pop::bench::run({.argv = {kCollectives, "--op", "scan"}});
   ASSERT_TRUE(run.ok());
   EXPECT_EQ(run.value().code, 2);
   EXPECT_THAT(run.value().output, HasSubstr("scan"));

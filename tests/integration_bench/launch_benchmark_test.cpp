@@ -18,15 +18,14 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kBenchmark = POP_BIN_DIR "/bench_launch";
+const std::string kLaunch = POP_BIN_DIR "/bench_launch";
 
 TEST(LaunchBenchmark, QuickRunMeasuresEverythingWithoutPeers) {
   ASSERT_TRUE(adoptOrphans().ok());
   // A leak check needs ptrace for itself; the benchmark's memory figures use it too.
   ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
-  const Result<RunResult> run =
-      pop::bench::run({.argv = {kBenchmark, "--quick", "--n", "1,2", "--repeats", "1"},
-                       .time_limit = std::chrono::seconds(50)});
+  const Result<RunResult> run = pop::bench::run(
+      {.argv = {kLaunch, "--quick", "--n", "1,2", "--repeats", "1"}, .time_limit = std::chrono::seconds(50)});
   ASSERT_TRUE(run.ok()) << run.status().message();
   ASSERT_TRUE(run.value().succeeded()) << inWords(run.value()) << '\n' << run.value().output;
   const std::string& output = run.value().output;
@@ -66,8 +65,8 @@ TEST(LaunchBenchmark, APeerThatHangsIsCountedAndNotWaitedFor) {
   ASSERT_TRUE(adoptOrphans().ok());
   const HangingPeer peer;
   const Result<RunResult> run =
-      pop::bench::run({.argv = {kBenchmark, "--only", "hydra", "--n", "2", "--repeats", "1", "--measure",
-                                "time", "--quiet-timeout-ms", "0", "--time-limit-ms", "100"},
+      pop::bench::run({.argv = {kLaunch, "--only", "hydra", "--n", "2", "--repeats", "1", "--measure", "time",
+                                "--quiet-timeout-ms", "0", "--time-limit-ms", "100"},
                        .time_limit = std::chrono::seconds(50)});
   ASSERT_TRUE(run.ok()) << run.status().message();
   EXPECT_TRUE(run.value().succeeded()) << inWords(run.value());
@@ -79,7 +78,7 @@ TEST(LaunchBenchmark, APeerThatHangsIsCountedAndNotWaitedFor) {
 TEST(LaunchBenchmark, QuickRunOverHostsMeasuresPoprunBesideSsh) {
   ASSERT_TRUE(adoptOrphans().ok());
   const Result<RunResult> run = pop::bench::run(
-      {.argv = {kBenchmark, "--quick", "--hosts", "1,2", "--repeats", "1", "--measure", "time,fence,memory"},
+      {.argv = {kLaunch, "--quick", "--hosts", "1,2", "--repeats", "1", "--measure", "time,fence,memory"},
        .time_limit = std::chrono::seconds(50)});
   ASSERT_TRUE(run.ok()) << run.status().message();
   ASSERT_TRUE(run.value().succeeded()) << inWords(run.value()) << '\n' << run.value().output;
@@ -94,7 +93,7 @@ TEST(LaunchBenchmark, QuickRunOverHostsMeasuresPoprunBesideSsh) {
 TEST(LaunchBenchmark, QuickRunOverHostsMeasuresTheServiceBesideItsFloor) {
   ASSERT_TRUE(adoptOrphans().ok());
   const Result<RunResult> run =
-      pop::bench::run({.argv = {kBenchmark, "--quick", "--hosts", "2", "--per-host", "2", "--repeats", "1",
+      pop::bench::run({.argv = {kLaunch, "--quick", "--hosts", "2", "--per-host", "2", "--repeats", "1",
                                 "--only", "poprun-service,tcp-floor", "--measure", "time,fence,memory"},
                        .time_limit = std::chrono::seconds(50)});
   ASSERT_TRUE(run.ok()) << run.status().message();
@@ -109,7 +108,7 @@ TEST(LaunchBenchmark, QuickRunOverHostsMeasuresTheServiceBesideItsFloor) {
 }
 
 TEST(LaunchBenchmark, AMistakenOptionIsNamedAndNothingRuns) {
-  const Result<RunResult> run = pop::bench::run({.argv = {kBenchmark, "--only", "nobody"}});
+  const Result<RunResult> run = pop::bench::run({.argv = {kLaunch, "--only", "nobody"}});
   ASSERT_TRUE(run.ok());
   EXPECT_EQ(run.value().code, 2);
   EXPECT_THAT(run.value().output, HasSubstr("nobody"));
