@@ -122,7 +122,7 @@ void DaemonWorld::checkEnd() {
   for (const auto& [name, host] : hosts_) {
     for (const auto& [id, starts] : host.starts) {
       if (starts > 1) broken("job " + std::to_string(id.first) + " began twice in one attempt");
-      if (!late_.contains(id) && !wiped_.contains(name)) ++ran[id.first];
+      if (told_.contains(id) && !late_.contains(id) && !wiped_.contains(name)) ++ran[id.first];
     }
   }
   for (const auto& [id, times] : ran) {

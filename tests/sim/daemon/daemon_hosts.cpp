@@ -36,8 +36,9 @@ void DaemonWorld::hostActs() {
     case 7:
       return joins(host);  // also before the daemon has heard that it has left
     case 8:
-      note(name + " is slow");
       host.is_slow = true;
+      host.starts_late = oneIn(2);
+      note(name + (host.starts_late ? " is slow, and starts late" : " is slow"));
       return;
     case 9:
       return catchesUp(name, host);
@@ -118,6 +119,7 @@ void DaemonWorld::runnerActs() {
     case 2: {
       v1::JobEvent event;
       event.mutable_log()->set_text(std::to_string(runner.records.size()));
+      told_.insert(id);
       return host.event(id, event);
     }
     case 3:
@@ -131,6 +133,7 @@ void DaemonWorld::finish(FakeHost& host, const RunnerId& id, int code) {
   note("the program of job " + std::to_string(id.first) + " in attempt " + std::to_string(id.second) +
        " ends with " + std::to_string(code));
   codes_[id] = code;
+  told_.insert(id);
   const std::string agents = host.runners.at(id).start.agent_job_id();
   host.finish(id, code);
   for (auto& [name, other] : hosts_) other.agents_of.erase(agents);
@@ -192,7 +195,7 @@ void DaemonWorld::windDown() {
 
 void DaemonWorld::healAll() {
   for (auto& [name, host] : hosts_) {
-    if (host.is_slow || host.hasUndone()) catchesUp(name, host);
+    if (host.is_slow) catchesUp(name, host);
     host.refuses = {};
     if (!host.isJoined()) joins(host);
     if (host.isJoined()) resumes(name);

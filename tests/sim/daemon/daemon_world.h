@@ -104,10 +104,11 @@ class DaemonWorld : private Cluster {
   SimStore* disk_ = nullptr;
   std::map<std::int64_t, Known> jobs_;  ///< that were acknowledged
   int requests_ = 0;
-  std::map<std::string, int> slots_;                            ///< by host
-  std::map<RunnerId, int> codes_;                               ///< of programs that have ended
-  std::set<RunnerId> late_;                                     ///< began after their host had come back
-  std::set<std::string> wiped_;                                 ///< hosts that have lost their disks
+  std::map<std::string, int> slots_;  ///< by host
+  std::map<RunnerId, int> codes_;     ///< of programs that have ended
+  std::set<RunnerId> told_;           ///< have left an event: without one, nothing has run
+  std::set<RunnerId> late_;           ///< began after their host had come back
+  std::set<std::string> wiped_;       ///< hosts that have lost their disks
   std::map<std::pair<std::string, RunnerId>, bool> has_begun_;  ///< its agents on other hosts
   std::map<std::string, int> ends_;
   std::string trace_;

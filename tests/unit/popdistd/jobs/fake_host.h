@@ -118,11 +118,10 @@ class FakeHost {
 
   /// What it has kept is said and done now: reports only if its connection is still the same.
   void catchUp() {
-    is_slow = false;
+    is_slow = starts_late = false;
     for (v1::HostReport& report : std::exchange(unsaid_, {})) say(std::move(report));
     for (const v1::StartRunner& order : std::exchange(undone_, {})) start(order);
   }
-  bool hasUndone() const { return !undone_.empty(); }
   void dropUndone() { undone_.clear(); }
 
   // ---- what runners do
@@ -177,7 +176,8 @@ class FakeHost {
   /// once.
   std::map<RunnerId, int> given;
   std::map<RunnerId, int> starts;
-  bool is_slow = false;             ///< keeps what it says, and orders to start, for catchUp()
+  bool is_slow = false;             ///< keeps what it says for catchUp()
+  bool starts_late = false;         ///< likewise orders to start
   std::set<std::string> agents_of;  ///< jobs whose agents run here, by the agents' id
   Status refuses;                   ///< not ok: to start runners
   std::string cluster_id;
@@ -192,7 +192,7 @@ class FakeHost {
         cluster_id = order.welcome().cluster_id();
         break;
       case v1::HostOrder::kStart:
-        is_slow ? undone_.push_back(order.start()) : start(order.start());
+        starts_late ? undone_.push_back(order.start()) : start(order.start());
         break;
       case v1::HostOrder::kFeed:
         feed(idOf(order.feed()));
