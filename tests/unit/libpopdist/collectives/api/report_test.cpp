@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libpopdist/collectives/api/context_impl.h"
+#include "popdist/error.hpp"
 #include "tests/testing/thread_group.h"
 
 namespace popdist {
