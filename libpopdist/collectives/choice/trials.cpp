@@ -2,6 +2,7 @@
 #include "libpopdist/collectives/choice/trials.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace popdist::choice {
 
@@ -21,16 +22,21 @@ std::size_t turn(int trial) {
 
 }  // namespace
 
+Trials::Kind Trials::Kind::of(const MemoryCall& call) {
+  return {call.operation, static_cast<int>(std::bit_width(call.largest_bytes)), call.ragged};
+}
+
 bool Trials::isOver(const Contest& contest) {
   if (*std::min_element(contest.trials.begin(), contest.trials.end()) >= kOfEach) return true;
   const auto& [staged, pulled] = contest.best_ns_per_byte;
   return staged > 0 && pulled > kClear * staged;
 }
 
-void Trials::called(const Kind& kind) {
+std::optional<SharedAlgorithm> Trials::called(const Kind& kind) {
   Contest& contest = contests_[kind];
-  if (!isOver(contest) || ++contest.calls <= contest.stands) return;
-  contest = Contest{.stands = std::min(4 * contest.stands, kStandsAtMost)};
+  if (isOver(contest) && ++contest.calls > contest.stands)
+    contest = Contest{.stands = std::min(4 * contest.stands, kStandsAtMost)};
+  return answer(kind);
 }
 
 std::optional<SharedAlgorithm> Trials::answer(const Kind& kind) const {

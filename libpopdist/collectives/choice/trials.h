@@ -20,6 +20,8 @@ class Trials {
  public:
   /// A kind of calls, which share an answer.
   struct Kind {
+    static Kind of(const MemoryCall& call);
+
     plan::Operation operation = plan::Operation::kAllReduce;
     int log2_bytes = 0;
     bool ragged = false;  ///< then a call moves any part of ranks times its largest bytes
@@ -34,8 +36,8 @@ class Trials {
   static constexpr int kFirstStands = 64;
   static constexpr int kStandsAtMost = 16'384;
 
-  /// Call it first, for each call of a kind.
-  void called(const Kind& kind);
+  /// Call it first, for each call of a kind. Returns its answer.
+  std::optional<SharedAlgorithm> called(const Kind& kind);
 
   /// The answer; nullopt: not known yet.
   std::optional<SharedAlgorithm> answer(const Kind& kind) const;

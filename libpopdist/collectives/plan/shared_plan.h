@@ -71,6 +71,15 @@ struct SharedStep {
   friend bool operator==(const SharedStep&, const SharedStep&) = default;
 };
 
+/// A rank's answer to: may all other ranks work in its buffers?
+enum class Offer : std::uint64_t {
+  kNo,
+  kYes,
+  kNoMatter,
+  kUnreadable,  ///< no, and the system cannot read them for others either
+  kPieces,      ///< yes, but they are in pieces: their table is in shared memory
+};
+
 /// A rank's time to export what goes at once. All are in the same case of kOnly, or not.
 enum class EagerOrder : std::uint8_t {
   kOnly,         ///< before the meeting, like all ranks

@@ -17,19 +17,11 @@ namespace popdist::shared {
 /// Two cache lines: processors fetch them in pairs.
 inline constexpr std::size_t kApartBytes = 128;
 
+using plan::Offer;
 using transport::kPrivate;
 
 inline constexpr std::size_t kInlineBytes = 40;
 inline constexpr std::size_t kTensorBytes = 24;
-
-/// A rank's answer to: may all other ranks work in its buffers?
-enum class Offer : std::uint64_t {
-  kNo,
-  kYes,
-  kNoMatter,
-  kUnreadable,  ///< no, and the system cannot read them for others either
-  kPieces,      ///< yes, but they are in pieces: `input` is the offset of their table
-};
 
 /// A call slot: what a rank publishes about its current call. Each rank has two and uses them in turn, since
 /// no rank is more than one call ahead. The first cache line is all that a small call needs.
@@ -38,7 +30,7 @@ struct alignas(kApartBytes) CallSlot {
   std::uint64_t key = 0;               ///< CallKey::packed; equal on all ranks
   std::uint64_t count = 0;             ///< elements; equal on all ranks
   std::array<std::byte, kInlineBytes> data{};
-  std::uint64_t input = kPrivate;  ///< offset in the segment
+  std::uint64_t input = kPrivate;  ///< offset in the segment; with Offer::kPieces, of their table
   std::uint64_t output = kPrivate;
   Offer offer = Offer::kNo;
   std::array<char, kTensorBytes> tensor{};  ///< name of the tensor, truncated

@@ -12,6 +12,7 @@ namespace popdist::calls {
 
 using choice::SharedAlgorithm;
 using group::CollectiveCall;
+using plan::Offer;
 using plan::Operation;
 
 namespace {
@@ -25,6 +26,10 @@ shared::Call sharedCallOf(const CollectiveCall& call) {
   return {.key = keyOf(call).packed(), .count = agreedCount(call), .tensor = call.tensor};
 }
 
+shared::Buffers buffersOf(const CollectiveCall& call, Offer offer) {
+  return {.input = call.input, .output = call.output, .offer = offer, .pieces = call.pieces};
+}
+
 }  // namespace
 
 SharedCalls::SharedCalls(shared::Place place, const group::Members& members,
@@ -35,9 +40,14 @@ SharedCalls::SharedCalls(shared::Place place, const group::Members& members,
       monitor_(members, place.first_rank),
       meeting_(std::move(place), monitor_, members.context().oversubscribed()),
       engine_(meeting_),
-      choice_(meeting_, engine_, forced),
-      send_recv_(meeting_, engine_, choice_),
+      reading_(meeting_, engine_),
+      choice_({.ranks = ranks_,
+               .eager_bytes = meeting_.place().layout.eager_bytes,
+               .readers_write_back = shared::writingBackPays(),
+               .forced = forced}),
+      send_recv_(meeting_, engine_, reading_, choice_),
       from_(static_cast<std::size_t>(ranks_)),
+      offers_(static_cast<std::size_t>(ranks_)),
       plans_(rank_, ranks_, meeting_.place().layout.slots, matrix_) {}
 
 bool SharedCalls::run(const CollectiveCall& call) {
@@ -95,27 +105,66 @@ bool SharedCalls::runInlineInPieces(const CollectiveCall& call, const shared::Ca
 }
 
 bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& shared) {
-  const std::size_t largest = largestBytes(call);
-  const choice::MemoryCall asked{call.operation, largest, call.root, call.ragged};
-  const std::optional<bool> pulls = choice_.canPull(asked, shared);
-  if (!pulls) return false;
-  const shared::Buffers buffers{
-      .input = call.input, .output = call.output, .offer = offerOf(call, *pulls), .pieces = call.pieces};
-  const auto chosen = choice_.choose(asked, shared, buffers, *pulls);
-  if (!chosen) return false;
-  const SharedAlgorithm algorithm = chosen->plan.algorithm;
+  const choice::MemoryCall asked{call.operation, largestBytes(call), call.root, call.ragged};
+  const std::optional<choice::Offers> offers = exchangeOffers(call, shared, asked);
+  return offers && carryOut(call, shared, asked, offers->own, choice_.choose(asked, *offers));
+}
+
+// The ranks meet here if the choice depends on it, otherwise as they carry out the plan. nullopt: a meeting
+// failed.
+std::optional<choice::Offers> SharedCalls::exchangeOffers(const CollectiveCall& call,
+                                                          const shared::Call& shared,
+                                                          const choice::MemoryCall& asked) {
+  const auto kind = choice::Trials::Kind::of(asked);
+  std::optional<SharedAlgorithm> better = choice_.betterForReadable(asked);
+  if (!better) better = trials_.called(kind);
+  choice::Offers offers;
+  if (better != SharedAlgorithm::kStaged) {
+    if (!reading_.ask(shared)) return std::nullopt;
+    offers.pulls = reading_.allowed();
+  }
+  offers.own = offerOf(call, offers.pulls);
+  if (!choice_.dependsOnOffers(asked, offers)) return offers;
+  const bool on_trial = offers.pulls && !better;
+  std::uint64_t word = on_trial ? trials_.ownWord(kind) : 0;
+  shared::Buffers told = buffersOf(call, offers.own);
+  told.inline_data = std::as_bytes(std::span(&word, 1));
+  if (!meeting_.meet(shared, told)) return std::nullopt;
+  std::uint64_t largest_word = 0;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    offers_[static_cast<std::size_t>(rank)] = {meeting_.callSlot(rank).offer, meeting_.canBeGiven(rank)};
+    std::memcpy(&word, meeting_.data(rank), sizeof(word));
+    largest_word = std::max(largest_word, word);
+  }
+  offers.all = offers_;
+  if (!on_trial) return offers;
+  trials_.hear(kind, largest_word);
+  offers.turn = trials_.next(kind);
+  return offers;
+}
+
+bool SharedCalls::carryOut(const CollectiveCall& call, const shared::Call& shared,
+                           const choice::MemoryCall& asked, plan::Offer own,
+                           const choice::PlanChoice& chosen) {
+  const SharedAlgorithm algorithm = chosen.algorithm;
   taken_ = nameOf(algorithm);
+  if (algorithm == SharedAlgorithm::kDirect &&
+      (!engine_.readPieces(shared) || meeting_.waiter().peerIsAborting()))
+    return false;
+  const shared::Buffers buffers = buffersOf(call, own);
   const reduce::FoldSpec fold{.op = call.op, .type = call.type, .divisor = static_cast<double>(ranks_)};
   const bool streaming =
-      algorithm != SharedAlgorithm::kEager && choice::pastCaches(call.operation, largest, ranks_);
+      algorithm != SharedAlgorithm::kEager && choice::pastCaches(call.operation, asked.largest_bytes, ranks_);
   const bool looks = choice::looksBeforeGivingWay(call.operation, algorithm);
   const auto run = [&](const plan::SharedPlan& plan, bool more) {
-    return engine_.run(shared, buffers, {plan, fold, largest, streaming, more, looks});
+    return engine_.run(shared, buffers, {plan, fold, asked.largest_bytes, streaming, more, looks});
   };
-  if (!chosen->trial) return plans_.carryOut(call, chosen->plan, run);
+  if (!chosen.is_trial) return plans_.carryOut(call, chosen, run);
+  engine_.prepareStages();
   const auto begin = std::chrono::steady_clock::now();
-  if (!plans_.carryOut(call, chosen->plan, run)) return false;
-  choice_.took(*chosen, largest, std::chrono::steady_clock::now() - begin);
+  if (!plans_.carryOut(call, chosen, run)) return false;
+  trials_.took(choice::Trials::Kind::of(asked), algorithm, asked.largest_bytes,
+               std::chrono::steady_clock::now() - begin);
   return true;
 }
 
@@ -166,19 +215,19 @@ std::size_t SharedCalls::inputBytes(const CollectiveCall& call) const {
 // Direct needs the inputs of all who give others something, and the outputs that others write to. The root of
 // a gather gives them nothing. But one that waits to hear what they offer does not copy its own block
 // meanwhile: all in private memory, it does not wait, unless all do, to pull.
-shared::Offer SharedCalls::offerOf(const CollectiveCall& call, bool pulls) const {
+Offer SharedCalls::offerOf(const CollectiveCall& call, bool pulls) const {
   const bool is_root = rank_ == call.root;
   const bool written_by_others =
       call.operation == Operation::kAllReduce || (call.operation == Operation::kReduce && is_root);
   const bool only_gathers =
       call.operation == Operation::kGather && is_root && (pulls || meeting_.isMapped(call.output));
   const bool has_nothing = call.ragged && inputBytes(call) == 0;
-  if (!sends(call, rank_) || only_gathers || has_nothing) return shared::Offer::kNoMatter;
-  if (call.pieces != nullptr && call.pieces->table() != nullptr) return shared::Offer::kPieces;
+  if (!sends(call, rank_) || only_gathers || has_nothing) return Offer::kNoMatter;
+  if (call.pieces != nullptr && call.pieces->table() != nullptr) return Offer::kPieces;
   const bool mapped = call.pieces == nullptr && meeting_.isMapped(call.input) &&
                       (!written_by_others || meeting_.isMapped(call.output));
-  if (mapped) return shared::Offer::kYes;
-  return pulls && !canBeRead(call) ? shared::Offer::kUnreadable : shared::Offer::kNo;
+  if (mapped) return Offer::kYes;
+  return pulls && !canBeRead(call) ? Offer::kUnreadable : Offer::kNo;
 }
 
 bool SharedCalls::sends(const CollectiveCall& call, int rank) const {

@@ -7,17 +7,19 @@
 
 #include "libpopdist/collectives/calls/shared/shared_plans.h"
 #include "libpopdist/collectives/calls/shared/shared_send_recv.h"
-#include "libpopdist/collectives/choice/memory_choice.h"
+#include "libpopdist/collectives/choice/in_memory.h"
+#include "libpopdist/collectives/choice/trials.h"
 #include "libpopdist/collectives/group/call_path.h"
 #include "libpopdist/collectives/group/end_notice_monitor.h"
 #include "libpopdist/collectives/shared/engine.h"
+#include "libpopdist/collectives/shared/reading_probe.h"
 
 namespace popdist::calls {
 
 class SharedCalls final : public group::CallPath {
  public:
   /// `place` is that of some of the `members`, which outlive this object, and `use` this rank's part of its
-  /// control block. `forced`: see MemoryChoice.
+  /// control block. `forced`: see choice::MemorySetting.
   SharedCalls(shared::Place place, const group::Members& members,
               std::optional<choice::SharedAlgorithm> forced, transport::PieceUse use);
 
@@ -49,10 +51,14 @@ class SharedCalls final : public group::CallPath {
   bool runInline(const CollectiveCall& call, const shared::Call& shared);
   bool runInlineInPieces(const CollectiveCall& call, const shared::Call& shared);
   bool runPlanned(const CollectiveCall& call, const shared::Call& shared);
+  std::optional<choice::Offers> exchangeOffers(const CollectiveCall& call, const shared::Call& shared,
+                                               const choice::MemoryCall& asked);
+  bool carryOut(const CollectiveCall& call, const shared::Call& shared, const choice::MemoryCall& asked,
+                plan::Offer own, const choice::PlanChoice& chosen);
   bool tellCounts(const CollectiveCall& call);
   bool canBeRead(const CollectiveCall& call) const;
   std::size_t inputBytes(const CollectiveCall& call) const;
-  shared::Offer offerOf(const CollectiveCall& call, bool pulls) const;
+  plan::Offer offerOf(const CollectiveCall& call, bool pulls) const;
   bool sends(const CollectiveCall& call, int rank) const;
   std::size_t largestBytes(const CollectiveCall& call) const;
 
@@ -62,10 +68,13 @@ class SharedCalls final : public group::CallPath {
   group::EndNoticeMonitor monitor_;
   shared::Meeting meeting_;
   shared::Engine engine_;
-  choice::MemoryChoice choice_;
+  shared::ReadingProbe reading_;
+  const choice::MemoryChoice choice_;
+  choice::Trials trials_;
   SharedSendRecv send_recv_;
-  std::vector<const void*> from_;      ///< inline data by rank
-  std::vector<std::uint64_t> matrix_;  ///< ragged all-to-all: elements from each rank to each
+  std::vector<const void*> from_;          ///< inline data by rank
+  std::vector<choice::RankOffer> offers_;  ///< by rank
+  std::vector<std::uint64_t> matrix_;      ///< ragged all-to-all: elements from each rank to each
   SharedPlans plans_;
   const char* taken_ = "";
 };

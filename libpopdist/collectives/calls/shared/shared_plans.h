@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "libpopdist/collectives/choice/memory_choice.h"
+#include "libpopdist/collectives/choice/in_memory.h"
 #include "libpopdist/collectives/group/collective_call.h"
 #include "libpopdist/collectives/plan/shared_fold.h"
 #include "libpopdist/collectives/plan/shared_move.h"

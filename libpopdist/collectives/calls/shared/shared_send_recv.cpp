@@ -48,14 +48,14 @@ bool SharedSendRecv::run(const CollectiveCall& call, const shared::Call& shared)
   }
   const plan::SharedPlan taking = plan::eagerMove(at_once, rank_, EagerOrder::kOnly);
   const bool pulls = !large.empty() && !direct && choice_.isTransferWorthPulling(largestOf(large));
-  const bool asks = pulls && !choice_.reading().asked();  // needs meetings of its own
+  const bool asks = pulls && !reading_.asked();  // needs meetings of its own
   if (!engine_.run(shared, buffers, {.plan = taking, .fold = {}, .more = !large.empty() && !asks}))
     return false;
-  if (pulls && !choice_.reading().ask(shared)) return false;
-  taken_ = large.empty()                          ? Algorithm::kEager
-           : direct                               ? Algorithm::kDirect
-           : pulls && choice_.reading().allowed() ? Algorithm::kPull
-                                                  : Algorithm::kStaged;
+  if (pulls && !reading_.ask(shared)) return false;
+  taken_ = large.empty()                 ? Algorithm::kEager
+           : direct                      ? Algorithm::kDirect
+           : pulls && reading_.allowed() ? Algorithm::kPull
+                                         : Algorithm::kStaged;
   return large.empty() || moveLarge(shared, buffers, large);
 }
 

@@ -6,17 +6,21 @@
 
 #include <vector>
 
-#include "libpopdist/collectives/choice/memory_choice.h"
+#include "libpopdist/collectives/choice/in_memory.h"
 #include "libpopdist/collectives/group/collective_call.h"
 #include "libpopdist/collectives/shared/engine.h"
+#include "libpopdist/collectives/shared/reading_probe.h"
 
 namespace popdist::calls {
 
 class SharedSendRecv {
  public:
-  SharedSendRecv(shared::Meeting& meeting, shared::Engine& engine, choice::MemoryChoice& choice)
+  /// All of them outlive this object.
+  SharedSendRecv(shared::Meeting& meeting, shared::Engine& engine, shared::ReadingProbe& reading,
+                 const choice::MemoryChoice& choice)
       : meeting_(meeting),
         engine_(engine),
+        reading_(reading),
         choice_(choice),
         rank_(meeting.place().rank),
         all_(static_cast<std::size_t>(meeting.place().ranks)) {}
@@ -37,7 +41,8 @@ class SharedSendRecv {
 
   shared::Meeting& meeting_;
   shared::Engine& engine_;
-  choice::MemoryChoice& choice_;
+  shared::ReadingProbe& reading_;
+  const choice::MemoryChoice& choice_;
   const int rank_;
   std::vector<plan::Partners> all_;  ///< requests by rank
   Algorithm taken_ = Algorithm::kEager;
