@@ -58,7 +58,7 @@ void ZombieReaper::clear(std::string cgroup, pid_t process, std::function<void()
 bool ZombieReaper::isEmpty(const Leaving& leaving) const {
   const bool is_late = loop_.now() >= leaving.kill_at;
   const bool no_orphans = !holds_.older || orphansHaveEnded(*holds_.older, is_late && leaving.cgroup.empty());
-  // A process's orphans come to us when it ends.
+  // Orphans of a process become children of this one only when it has ended; before, none may be here yet.
   if (leaving.cgroup.empty()) return no_orphans && (!holds_.older || !isAwaited(leaving.process));
   if (removeCgroup(leaving.cgroup)) return true;
   if (is_late) killCgroup(leaving.cgroup);

@@ -17,8 +17,9 @@
 
 namespace pop::os {
 
-/// The process group or session that a program leads. With a session of its own it cannot wait for an answer
-/// at our terminal; a group of its own leaves it the terminal, and Ctrl-C to us.
+/// The process group or session that a program leads. A program with a session of its own has no terminal, so
+/// it cannot stop there for an answer. One with a group of its own has it, but Ctrl-C reaches only this
+/// process, which decides about it.
 enum class Leads : std::uint8_t { kNothing, kGroup, kSession };
 
 /// Fate of a program when we are killed. kDies: it is killed with the thread that has started it.

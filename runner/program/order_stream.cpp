@@ -14,10 +14,10 @@ namespace {
 // Orders are short.
 constexpr std::size_t kMostOrderBytes = 64 << 10;
 
-// For the last words, of which the end of a job is one.
+// A runner that ends waits this long until its last reports, such as the end of its job, have left it.
 constexpr std::chrono::milliseconds kLastWords{5000};
 
-// For orders that the service does not give in this version. The job is not concerned.
+// Orders of another version of the service are reported and ignored, since the job can go on without them.
 void complain(const char* what) {
   std::fprintf(stderr, "popdist-runner: %s from the agent service was ignored\n", what);
 }
