@@ -13,13 +13,11 @@
 
 #include "popdistd/api/api.h"
 #include "popdistd/api/host_gate.h"
+#include "tests/testing/fake_answers.h"
 
 namespace pop::testing {
 
 namespace v1 = ::popdist::v1;
-using popdistd::Caller;
-using popdistd::Reply;
-
 /// A stream that any number of readers read from the beginning.
 template <typename T>
 class Feed {
@@ -69,9 +67,18 @@ class Feed {
   std::set<Reader*> readers_;
 };
 
-class FakeApi final : public popdistd::NumberingApi {
+/// Calls without a member of their own are answered with the request's thing, from proto/calls.
+class PlainApi : public popdistd::NumberingApi, public FakeAnswers {
  public:
-  std::vector<std::string> calls;  ///< "alice submit train"
+#define CALL(Name, member, Request, Answer, ...)                                             \
+  void member(const Caller& caller, v1::Request request, Reply<v1::Answer> reply) override { \
+    answer(caller, #member, request, reply);                                                 \
+  }
+#include "proto/calls/controller.def"
+};
+
+class FakeApi final : public PlainApi {
+ public:
   std::vector<int> signals;
   Feed<popdistd::ShownChange> changes;
   Feed<v1::Record> records;
@@ -80,15 +87,14 @@ class FakeApi final : public popdistd::NumberingApi {
   v1::SubmitRequest submitted;
   v1::ListJobsRequest listed;
   std::string backup_path;
-  std::string owner;              ///< the owner of all jobs; empty: the caller
-  std::optional<Status> refusal;  ///< the answer to all calls about a job
+  std::string owner;  ///< the owner of all jobs; empty: the caller
   bool answers = true;
   int pages_of_hosts = 1;
   bool job_runs = true;
   std::vector<Reply<v1::JobInfo>> unanswered;
 
   void submit(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply) override {
-    calls.push_back(caller.user + " submit " + request.name());
+    record(caller, "submit", request);
     submitted = request;
     v1::SubmitReply answer;
     *answer.mutable_job() = job(caller, 7);
@@ -101,7 +107,7 @@ class FakeApi final : public popdistd::NumberingApi {
     submit(caller, std::move(request), std::move(reply));
   }
   void get(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) override {
-    answer(caller, "get", ref, std::move(reply));
+    answerJob(caller, "get", ref, ref, std::move(reply));
   }
   void list(const Caller& caller, v1::ListJobsRequest request, Reply<v1::ListJobsReply> reply) override {
     calls.push_back(caller.user + " list " + request.user());
@@ -111,46 +117,35 @@ class FakeApi final : public popdistd::NumberingApi {
     answer.set_next_page_token("more");
     reply(answer);
   }
-  void countJobs(const Caller& caller, v1::Nothing, Reply<v1::CountJobsReply> reply) override {
-    calls.push_back(caller.user + " countJobs");
+  void countJobs(const Caller& caller, v1::Nothing request, Reply<v1::CountJobsReply> reply) override {
+    record(caller, "countJobs", request);
     v1::CountJobsReply answer;
     answer.add_counts()->set_jobs(3);
     reply(answer);
   }
-  void setQuota(const Caller& caller, v1::QuotaInfo quota, Reply<v1::QuotaInfo> reply) override {
-    calls.push_back(caller.user + " setQuota " + quota.of().name());
-    reply(quota);
-  }
-  void removeQuota(const Caller& caller, v1::QuotaRef quota, Reply<v1::Nothing> reply) override {
-    calls.push_back(caller.user + " removeQuota " + quota.name());
-    reply(v1::Nothing());
-  }
-  void listQuotas(const Caller& caller, v1::ListQuotasRequest, Reply<v1::ListQuotasReply> reply) override {
-    calls.push_back(caller.user + " listQuotas");
+  void listQuotas(const Caller& caller, v1::ListQuotasRequest request,
+                  Reply<v1::ListQuotasReply> reply) override {
+    record(caller, "listQuotas", request);
     v1::ListQuotasReply answer;
     answer.add_quotas()->mutable_of()->set_name("alice");
     reply(answer);
   }
   void signal(const Caller& caller, v1::SignalRequest request, Reply<v1::JobInfo> reply) override {
     signals.push_back(request.signal());
-    answer(caller, "signal", request.job(), std::move(reply));
+    answerJob(caller, "signal", request, request.job(), std::move(reply));
   }
   void cancel(const Caller& caller, v1::CancelRequest request, Reply<v1::JobInfo> reply) override {
-    answer(caller, "cancel", request.job(), std::move(reply));
+    answerJob(caller, "cancel", request, request.job(), std::move(reply));
   }
   void hold(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) override {
-    answer(caller, "hold", ref, std::move(reply));
+    answerJob(caller, "hold", ref, ref, std::move(reply));
   }
   void release(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) override {
-    answer(caller, "release", ref, std::move(reply));
-  }
-  void forget(const Caller& caller, v1::JobRef ref, Reply<v1::Nothing> reply) override {
-    calls.push_back(caller.user + " forget " + std::to_string(ref.id()));
-    reply(v1::Nothing());
+    answerJob(caller, "release", ref, ref, std::move(reply));
   }
   void listHosts(const Caller& caller, v1::ListHostsRequest request,
                  Reply<v1::ListHostsReply> reply) override {
-    calls.push_back(caller.user + " listHosts");
+    record(caller, "listHosts", request);
     v1::ListHostsReply answer;
     const int number = request.page_token().empty() ? 0 : std::stoi(request.page_token());
     answer.add_hosts()->set_name("h" + std::to_string(number));
@@ -158,33 +153,20 @@ class FakeApi final : public popdistd::NumberingApi {
     if (number + 1 < pages_of_hosts) answer.set_next_page_token(std::to_string(number + 1));
     reply(answer);
   }
-  void getHost(const Caller& caller, v1::HostRef host, Reply<v1::HostInfo> reply) override {
-    answer(caller, "getHost", host, std::move(reply));
-  }
-  void drain(const Caller& caller, v1::DrainRequest request, Reply<v1::HostInfo> reply) override {
-    answer(caller, "drain", request.host(), std::move(reply));
-  }
-  void resume(const Caller& caller, v1::HostRef host, Reply<v1::HostInfo> reply) override {
-    answer(caller, "resume", host, std::move(reply));
-  }
-  void removeHost(const Caller& caller, v1::HostRef host, Reply<v1::Nothing> reply) override {
-    calls.push_back(caller.user + " removeHost " + host.name());
-    reply(v1::Nothing());
-  }
-  void about(const Caller& caller, v1::Nothing, Reply<v1::AboutReply> reply) override {
-    calls.push_back(caller.user + " about");
+  void about(const Caller& caller, v1::Nothing request, Reply<v1::AboutReply> reply) override {
+    record(caller, "about", request);
     v1::AboutReply answer;
     answer.set_user(caller.user);
     reply(answer);
   }
-  void checkStore(const Caller& caller, v1::Nothing, Reply<v1::CheckStoreReply> reply) override {
-    calls.push_back(caller.user + " checkStore");
+  void checkStore(const Caller& caller, v1::Nothing request, Reply<v1::CheckStoreReply> reply) override {
+    record(caller, "checkStore", request);
     v1::CheckStoreReply answer;
     answer.set_jobs(3);
     reply(answer);
   }
-  void backup(const Caller& caller, v1::Nothing, Reply<std::string> reply) override {
-    calls.push_back(caller.user + " backup");
+  void backup(const Caller& caller, v1::Nothing request, Reply<std::string> reply) override {
+    record(caller, "backup", request);
     reply(backup_path);
   }
   Result<std::unique_ptr<popdistd::Source<popdistd::ShownChange>>> watch(const Caller&,
@@ -211,21 +193,12 @@ class FakeApi final : public popdistd::NumberingApi {
     return info;
   }
 
-  void answer(const Caller& caller, const std::string& method, const v1::JobRef& ref,
-              Reply<v1::JobInfo> reply) {
-    calls.push_back(caller.user + ' ' + method + ' ' +
-                    (ref.name().empty() ? std::to_string(ref.id()) : ref.name()));
+  void answerJob(const Caller& caller, const std::string& member, const auto& request, const v1::JobRef& ref,
+                 Reply<v1::JobInfo> reply) {
+    record(caller, member, request);
     if (!answers) return unanswered.push_back(std::move(reply));
     if (refusal) return reply(*refusal);
     reply(job(caller, ref.id() == 0 ? 7 : ref.id()));
-  }
-
-  void answer(const Caller& caller, const std::string& method, const v1::HostRef& host,
-              const Reply<v1::HostInfo>& reply) {
-    calls.push_back(caller.user + ' ' + method + ' ' + host.name());
-    v1::HostInfo info;
-    info.set_name(host.name());
-    reply(info);
   }
 };
 

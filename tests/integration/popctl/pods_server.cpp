@@ -85,19 +85,8 @@ class PodsServer::Core : public popdistd::testing::PodsTest {
 class PodsServer::PodsCalls final : public v1::Pods::Service {
  public:
   explicit PodsCalls(Core& core) : core_(core) {}
-  POP_PODS_(CreateCluster, createCluster, ClusterInfo, ClusterInfo)
-  POP_PODS_(RemoveCluster, removeCluster, ClusterRef, Nothing)
-  POP_PODS_(ListClusters, listClusters, ListClustersRequest, ListClustersReply)
-  POP_PODS_(CreateAgent, createAgent, AgentInfo, AgentInfo)
-  POP_PODS_(RemoveAgent, removeAgent, AgentRef, Nothing)
-  POP_PODS_(ListAgents, listAgents, ListAgentsRequest, ListAgentsReply)
-  POP_PODS_(DrainAgent, drainAgent, DrainAgentRequest, AgentInfo)
-  POP_PODS_(ResumeAgent, resumeAgent, AgentRef, AgentInfo)
-  POP_PODS_(CreateAllocation, createAllocation, CreateAllocationRequest, AllocationInfo)
-  POP_PODS_(RemoveAllocation, removeAllocation, AllocationRef, Nothing)
-  POP_PODS_(ListAllocations, listAllocations, ListAllocationsRequest, ListAllocationsReply)
-  POP_PODS_(ListPartitions, listPartitions, ListPodPartitionsRequest, ListPodPartitionsReply)
-  POP_PODS_(ReleasePartition, releasePartition, ReleasePartitionRequest, Nothing)
+#define CALL(Name, member, Request, Answer, ...) POP_PODS_(Name, member, Request, Answer)
+#include "proto/calls/pods.def"
   grpc::Status HoldPartition(grpc::ServerContext* context, const v1::HoldRequest* request,
                              grpc::ServerWriter<v1::HoldReply>* writer) override {
     return core_.hold(*context, *request,
@@ -111,14 +100,8 @@ class PodsServer::PodsCalls final : public v1::Pods::Service {
 class PodsServer::UserCalls final : public virmgrpc::UserService::Service {
  public:
   explicit UserCalls(Core& core) : core_(core) {}
-  POP_USER_(ListPartitions, listPartitions, ListPartitionsRequest, ListPartitionsReply)
-  POP_USER_(ListIPUAttributes, listIpuAttributes, ListIPUAttributesRequest, ListIPUAttributesReply)
-  POP_USER_(CreatePartition, createPartition, CreatePartitionRequest, CreatePartitionReply)
-  POP_USER_(RemovePartition, removePartition, RemovePartitionRequest, RemovePartitionReply)
-  POP_USER_(ResetPartition, resetPartition, ResetPartitionRequest, ResetPartitionReply)
-  POP_USER_(GetPartitionIpuofConfig, getPartitionIpuofConfig, GetPartitionIpuofConfigRequest,
-            GetPartitionIpuofConfigReply)
-  POP_USER_(GetPartitionStatus, getPartitionStatus, GetPartitionStatusRequest, GetPartitionStatusReply)
+#define CALL(Name, member, Request, Answer, ...) POP_USER_(Name, member, Request, Answer)
+#include "proto/calls/vipu.def"
 
  private:
   Core& core_;

@@ -155,7 +155,7 @@ TEST_F(WhoMayWhat, WhatChangesSomethingIsWrittenDownAlsoWhenItIsRefused) {
 TEST_F(WhoMayWhat, ASubmitIsWrittenDownByTheNumberOfItsJob) {
   EXPECT_EQ(ask(api, &Api::submit, as(v1::ROLE_SUBMIT, "alice")), Code::kOk);
   EXPECT_EQ(ask(api, &Api::submit, as(v1::ROLE_VIEWER)), Code::kPermissionDenied);
-  EXPECT_THAT(jobs.calls, ElementsAre("alice submit ")) << "nothing is looked for";
+  EXPECT_THAT(jobs.calls, ElementsAre("alice submit a job without a name")) << "nothing is looked for";
   EXPECT_THAT(audit.lines, ElementsAre("alice Submit job 7 0", "bob Submit a job without a name 7"));
 }
 
@@ -211,7 +211,7 @@ TEST_F(WhoMayWhat, AJobIsActedOnByItsNumber) {
   v1::JobRef by_name;
   by_name.set_name("train");
   ask(api, &Api::hold, as(v1::ROLE_SUBMIT, "alice"), by_name);
-  EXPECT_THAT(jobs.calls, ElementsAre("alice get train", "alice hold 7"))
+  EXPECT_THAT(jobs.calls, ElementsAre("alice get job train", "alice hold job 7"))
       << "a newer job of the name may have come meanwhile";
 }
 

@@ -67,9 +67,10 @@ TEST_F(ControllerTest, CarriesEachMethodWithOneAnswer) {
   call(&v1::Controller::Stub::CheckStore, nothing, &check);
   EXPECT_EQ(check.jobs(), 3);
   EXPECT_THAT(loop.run([this] { return api.calls; }),
-              ElementsAre("me submit train", "me get 7", "me list ", "me signal 0", "me cancel 0",
-                          "me hold 7", "me release 7", "me forget 7", "me listHosts", "me getHost h0",
-                          "me drain h0", "me resume h0", "me removeHost h0", "me about", "me checkStore"));
+              ElementsAre("me submit job train", "me get job 7", "me list ", "me signal job ",
+                          "me cancel job ", "me hold job 7", "me release job 7", "me forget job 7",
+                          "me listHosts", "me getHost host h0", "me drain host h0", "me resume host h0",
+                          "me removeHost host h0", "me about", "me checkStore"));
 }
 
 TEST_F(ControllerTest, PassesErrorsOnAsTheyAre) {
@@ -215,7 +216,7 @@ TEST_F(ControllerTest, AttachesWithSignals) {
   }
   EXPECT_TRUE(loop.until([this] { return api.calls.size() == 4; }));
   EXPECT_THAT(loop.run([this] { return api.calls; }),
-              ElementsAre("me get train", "me signal 7", "me cancel 7", "me cancel 7"));
+              ElementsAre("me get job train", "me signal job 7", "me cancel job 7", "me cancel job 7"));
   EXPECT_THAT(loop.run([this] { return api.signals; }), ElementsAre(SIGUSR1));
   stream->WritesDone();
   loop.run([this] {

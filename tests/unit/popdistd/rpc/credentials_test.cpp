@@ -107,7 +107,7 @@ TEST_F(CredentialsTest, VipusClientsAreKnownByTheirKeys) {
   };
   EXPECT_EQ(list("key"), grpc::StatusCode::OK);
   EXPECT_EQ(list("another"), grpc::StatusCode::UNAUTHENTICATED);
-  EXPECT_THAT(loop.run([this] { return vipu.calls; }), ElementsAre("alice listPartitions "));
+  EXPECT_THAT(loop.run([this] { return vipu.calls; }), ElementsAre("alice listPartitions"));
 }
 
 TEST_F(CredentialsTest, ManyWrongOnesSlowDownNobodyElse) {

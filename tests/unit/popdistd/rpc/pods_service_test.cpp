@@ -68,10 +68,11 @@ TEST_F(PodsServiceTest, CarriesEachMethodWithOneAnswer) {
   release.set_partition("p16");
   call(&Stub::ReleasePartition, release, v1::Nothing());
   EXPECT_THAT(calls(),
-              ElementsAre("me createCluster c", "me removeCluster ", "me listClusters", "me createAgent a",
-                          "me removeAgent a", "me listAgents ", "me drainAgent a", "me resumeAgent a",
-                          "me createAllocation team", "me removeAllocation ", "me listAllocations",
-                          "me listPartitions ,", "me releasePartition p16"));
+              ElementsAre("me createCluster cluster c", "me removeCluster cluster ", "me listClusters",
+                          "me createAgent agent a", "me removeAgent agent a", "me listAgents",
+                          "me drainAgent agent a", "me resumeAgent agent a",
+                          "me createAllocation allocation team", "me removeAllocation allocation ",
+                          "me listAllocations", "me listPartitions", "me releasePartition partition p16"));
 }
 
 TEST_F(PodsServiceTest, HoldsAsLongAsTheStreamLives) {

@@ -67,9 +67,10 @@ TEST_F(VipuServicesTest, CarryEachMethod) {
   call(&Stub::ResetPartition, named(virmgrpc::ResetPartitionRequest()), virmgrpc::ResetPartitionReply());
   call(&Stub::RemovePartition, named(virmgrpc::RemovePartitionRequest()), virmgrpc::RemovePartitionReply());
   EXPECT_TRUE(version().ok());
-  EXPECT_THAT(calls(), ElementsAre("me createPartition p16", "me listPartitions ", "me listIpuAttributes",
-                                   "me getPartitionStatus p16", "me getPartitionIpuofConfig p16",
-                                   "me resetPartition p16", "me removePartition p16", "me getVersion"));
+  EXPECT_THAT(calls(), ElementsAre("me createPartition partition p16", "me listPartitions",
+                                   "me listIpuAttributes", "me getPartitionStatus",
+                                   "me getPartitionIpuofConfig", "me resetPartition partition p16",
+                                   "me removePartition partition p16", "me getVersion"));
 }
 
 TEST_F(VipuServicesTest, CarryErrorsWithTheirCodes) {

@@ -79,7 +79,7 @@ TEST_F(LoginTest, APostWithACookieHasToComeFromOurPage) {
   EXPECT_THAT(calls(), IsEmpty());
   EXPECT_THAT(ask("POST", "/v1/Hold", R"({"id": "7"})", kJson + cookie + "X-Popdist: 1\r\n"),
               StartsWith("HTTP/1.1 200"));
-  EXPECT_THAT(calls(), ElementsAre("alice hold 7"));
+  EXPECT_THAT(calls(), ElementsAre("alice hold job 7"));
 }
 
 TEST_F(LoginTest, LoggingOutEndsTheSession) {
