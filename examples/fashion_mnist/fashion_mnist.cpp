@@ -116,10 +116,10 @@ class Training {
   }
 
   popdist::SimulatedTime podTime() const {
-    return pod_ != nullptr ? pod_->pod().time() : popdist::SimulatedTime(0);
+    return pod_ != nullptr ? pod_->time() : popdist::SimulatedTime(0);
   }
   popdist::SimulatedTime collectiveTime() const {
-    return pod_ != nullptr ? pod_->pod().collectiveTime() : popdist::SimulatedTime(0);
+    return pod_ != nullptr ? pod_->collectiveTime() : popdist::SimulatedTime(0);
   }
 
   void report(std::uint64_t epoch, const train::Progress& progress, popdist::SimulatedTime pod_time,
@@ -136,8 +136,8 @@ class Training {
       const double step_us = std::chrono::duration<double, std::micro>(pod_time).count() / updates;
       const double share =
           100.0 * static_cast<double>(collective_time.count()) / static_cast<double>(pod_time.count());
-      std::printf("; on %s: %.1f us per step, %.1f %% of it all-reduce", pod_->pod().system().c_str(),
-                  step_us, share);
+      std::printf("; on %s: %.1f us per step, %.1f %% of it all-reduce", pod_->system().c_str(), step_us,
+                  share);
     }
     std::puts("");
     std::fflush(stdout);
@@ -153,7 +153,7 @@ class Training {
   popdist::Context& context_;
   const TrainingOptions& options_;
   std::unique_ptr<train::Strategy> strategy_;
-  train::PopDistStrategy* pod_ = dynamic_cast<train::PopDistStrategy*>(strategy_.get());  // if it is one
+  const popdist::Pod* pod_ = strategy_->simulatedPod();  // null: the strategy has none
   Isa isa_;
   Classifier classifier_;
   popdist::Shape image_;

@@ -92,6 +92,10 @@ class Strategy {
   /// values[i] = `op` over all instances' values[i]: metrics, on the host. Collective.
   void reduce(std::span<double> values, Operator op = Operator::kSum);
 
+  /// The Pod that the replicas run on, with its system, clock and times of collectives; null: the strategy
+  /// has none. It lives as long as the strategy. Local.
+  virtual const Pod* simulatedPod() const { return nullptr; }
+
   /// A replica has computed so many floating-point operations: a Pod's clock advances. All instances call it
   /// with the same number.
   virtual void advanceCompute(double) {}
@@ -129,6 +133,7 @@ class PopDistStrategy final : public Strategy {
     pod_.advanceAllReduce(bytes, replicas_per_group);
   }
 
+  const Pod* simulatedPod() const override { return &pod_; }
   Pod& pod() { return pod_; }
 
  private:

@@ -39,11 +39,6 @@ double secondsOf(SimulatedTime time) {
   return std::chrono::duration<double>(time).count();
 }
 
-const Pod* podOf(Strategy& strategy) {
-  auto* const with_pod = dynamic_cast<PopDistStrategy*>(&strategy);
-  return with_pod == nullptr ? nullptr : &with_pod->pod();
-}
-
 std::string pathFor(const Context& context) {
   const char* const path = std::getenv("POPDIST_SCALING_LOG");
   return path != nullptr && context.instanceIndex() == 0 ? path : "";
@@ -87,7 +82,7 @@ ScalingLog::Part::~Part() {
 }
 
 ScalingLog::ScalingLog(Strategy& strategy, int accumulation, std::size_t gradient_bytes)
-    : pod_(podOf(strategy)),
+    : pod_(strategy.simulatedPod()),
       gradient_bytes_(gradient_bytes),
       path_(pathFor(strategy.context())),
       row_{.replicas = strategy.numReplicas(),

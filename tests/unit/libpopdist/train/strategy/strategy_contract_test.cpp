@@ -213,6 +213,16 @@ TEST(PopDistStrategy, GivesTheSameBitsHoweverTheStateIsShared) {
   }
 }
 
+TEST(Strategies, ShowTheirPodIfTheyHaveOne) {
+  Context& context = Context::fromEnvironment();
+  for (const char* const name : {"multiworker", "horovod", "single", "hpu"})
+    EXPECT_EQ(strategyNamed(name, context)->simulatedPod(), nullptr) << name;
+  const std::unique_ptr<Strategy> strategy = strategyNamed("popdist", context);
+  strategy->advance(SimulatedTime(7));
+  ASSERT_NE(strategy->simulatedPod(), nullptr);
+  EXPECT_EQ(strategy->simulatedPod()->time(), SimulatedTime(7));
+}
+
 TEST(Strategies, RefuseWhatTheyCannotDo) {
   EXPECT_EQ(errorCodeOf([] { strategyNamed("mirrored", Context::fromEnvironment()); }),
             ErrorCode::kInvalidArgument);
