@@ -72,6 +72,15 @@ void Runners::tellStarted(const RunnerId& id, const Entry& entry) {
   report(id, startOf(id, entry.process->pid()));
 }
 
+// A daemon that has lost the connection, and with it what a feeder said first, waits for that again.
+void Runners::tellUp(const RunnerId& id, const Entry& entry) {
+  tellStarted(id, entry);
+  if (entry.role != Role::kFeeder || id.cluster != cluster_) return;
+  v1::RunnerReport report;
+  report.mutable_up()->set_is_feeder(true);
+  events_.said(keyOf(id), report.SerializeAsString());
+}
+
 // The order is repeated when the daemon has not heard the answer.
 void Runners::start(const v1::StartRunner& order, std::string_view encoded) {
   const RunnerId id = idOf(order.key());
@@ -129,7 +138,7 @@ Result<std::string> Runners::userOf(const RunnerId& id) const {
 void Runners::feed(const v1::RunnerKey& key, std::string_view encoded) {
   const RunnerId id = idOf(key);
   if (const Entry* const there = find(id); there != nullptr && there->role != Role::kRemover) {
-    if (there->process->isUp()) tellStarted(id, *there);
+    if (there->process->isUp()) tellUp(id, *there);
     return;
   }
   if (stopped_) return refuse(id, unavailable("the agent service there is being stopped"));

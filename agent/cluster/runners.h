@@ -81,6 +81,7 @@ class Runners {
   RunnerId idOf(const v1::RunnerKey& key) const { return {cluster_, key.job(), key.attempt()}; }
   Entry* find(const RunnerId& id);
   void refuse(const RunnerId& id, const Status& why);
+  void tellUp(const RunnerId& id, const Entry& entry);
   void tellStarted(const RunnerId& id, const Entry& entry);
   Status tryStart(const RunnerId& id, const v1::StartRunner& order, std::string_view encoded);
   Status run(const RunnerId& id, Role role, const std::string& user, std::string_view encoded);

@@ -146,6 +146,9 @@ TEST_F(JoinedRunners, ThatAreGoneAreFed) {
   send(feed(1));
   started(*controller_, "h0", 1);
   EXPECT_TRUE(said(1).up().is_feeder());
+  send(feed(1));
+  started(*controller_, "h0", 1);
+  EXPECT_TRUE(said(1).up().is_feeder()) << "also to a daemon that has lost the first one";
   send(follow(1, 1000));
   EXPECT_TRUE(waitUntil([&] { return controller_->bytesRead() == 1000; }, kTimeout));
   v1::RunnerOrder retire;
