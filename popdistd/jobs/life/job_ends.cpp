@@ -213,7 +213,7 @@ void JobLives::tick() {
     const std::string condition = conditionOf(job, *host);
     if (!condition.empty() && silence.count() > job.record.lost_after_ms()) {
       happened(job, JobLifeEvent::kHostLost,
-               "host " + job.host() + " has been silent for " + secondsText(silence) + " s (--lost-after)");
+               "host " + job.host() + " has been silent for " + secondsText(silence) + " s");
       closeStream(*host, "a job of this host counts as lost: join again, and say what runs");
       continue;
     }

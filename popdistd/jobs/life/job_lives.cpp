@@ -115,7 +115,7 @@ void JobLives::runnerIsThere(Job& job) {
 }
 
 void JobLives::refused(Job& job, const Status& why) {
-  if (job.hasRun() || !job.hasRunner()) return;  // of a feeder
+  if (job.hasRun() || !job.hasRunner() || !job.record.lost_why().empty()) return;
   const std::string reason =
       "host " + job.host() + " could not start its runner: " + printable(why.message());
   if (job.record.cancels() > 0) return happened(job, JobLifeEvent::kRefused, job.record.cancel_reason());
@@ -233,8 +233,10 @@ void JobLives::dismiss(Host& host, const v1::HeldRunner& held) {
   parts_.links.order(host.info().name(), idOf(held.key()), std::move(order));
 }
 
-// The host has nothing of the job.
+// The host has nothing of the job. One that counts as lost ends when its other hosts have proved that it is
+// over there.
 void JobLives::missing(Job& job) {
+  if (!job.record.lost_why().empty()) return;
   if (!job.hasRun()) return happened(job, JobLifeEvent::kNotThere, job.record.cancel_reason());
   runnerLost(job, "host " + job.host() + " has nothing of it any more");
 }
@@ -258,8 +260,10 @@ void JobLives::said(Host& host, v1::HostReport report) {
     case v1::HostReport::kRefused: {
       const RunnerId runner = idOf(report.refused().key());
       const Status why(static_cast<Code>(report.refused().code()), report.refused().why());
+      const bool is_feeder = parts_.links.awaitsFeeder(name, runner);
       parts_.links.refused(name, runner, why);
-      if (Job* const job = jobOf(report.refused().key()); job != nullptr && job->live != nullptr)
+      if (Job* const job = jobOf(report.refused().key());
+          !is_feeder && job != nullptr && job->live != nullptr)
         refused(*job, why);
       break;
     }

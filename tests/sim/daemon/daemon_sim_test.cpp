@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -60,7 +61,8 @@ class SimulatedDaemons : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(SimulatedDaemons, HoldTheirRules) {
   int lives = 0;
-  for (std::uint64_t seed = GetParam(); lives < numLives() / static_cast<int>(kParts); seed += kParts) {
+  for (std::uint64_t seed = GetParam(); lives < std::max(1, numLives() / static_cast<int>(kParts));
+       seed += kParts) {
     DaemonWorld world(seed);
     ASSERT_TRUE(holds(seed, world)) << "after " << lives << " lives";
     lives += world.lives();

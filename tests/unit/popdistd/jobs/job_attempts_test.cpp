@@ -166,6 +166,35 @@ TEST_F(JobAttempts, ALostFeederIsNoRefusalOfTheJob) {
   EXPECT_EQ(job(id).end(), v1::END_FAILED) << job(id).reason();
 }
 
+// Nobody has cancelled it: until its other hosts have proved its end, its own host's words change nothing.
+TEST_F(JobAttempts, ALostJobWithoutRecordsIsNoCancelledOne) {
+  FakeHost& h0 = join("h0");
+  FakeHost& h1 = join("h1");
+  const std::int64_t id = ordered(2, 2);
+  const bool is_h0 = job(id).hosts(0) == "h0";
+  FakeHost& first = is_h0 ? h0 : h1;
+  FakeHost& other = is_h0 ? h1 : h0;
+  for (const v1::HostOrder& order : first.channel()->orders) {
+    if (order.has_start()) other.agents_of.insert(order.start().agent_job_id());
+  }
+  first.loseConnection(false);
+  first.runners[{id, 1}].alive = false;
+  ASSERT_TRUE(first.join(*core_).ok());
+  loop_->runPosted();
+  first.says(refused({id, 1}, Code::kUnavailable));
+  loop_->runPosted();
+  EXPECT_EQ(job(id).state(), v1::JOB_ENDING) << job(id).reason();
+  first.loseConnection();
+  first.runners.clear();
+  ASSERT_TRUE(first.join(*core_).ok());
+  settle();
+  EXPECT_EQ(job(id).state(), v1::JOB_ENDING) << job(id).reason();
+  other.agents_of.clear();
+  advance(seconds(2));
+  EXPECT_EQ(job(id).end(), v1::END_FAILED) << job(id).reason();
+  EXPECT_NE(job(id).reason(), "");
+}
+
 TEST_F(JobAttempts, RecordsThatCannotBeReadDoNotStartAJobAgain) {
   FakeHost& h0 = join("h0");
   const std::int64_t id = ordered();
