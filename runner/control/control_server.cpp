@@ -37,6 +37,7 @@ ControlServer::ControlServer(os::EpollLoop& loop, sys::Fd listener, DoorEvents e
 
 ControlServer::~ControlServer() {
   loop_.unwatch(listener_.get());
+  if (close_) loop_.cancel(*close_);
 }
 
 void ControlServer::accept() {
@@ -56,6 +57,7 @@ void ControlServer::accept() {
 }
 
 void ControlServer::take(std::uint64_t client, const std::string& message) {
+  if (closing_.contains(client)) return;
   RunnerOrder order;
   if (!order.ParseFromString(message) || !passOn(order)) return closeSoon(client);
   RunnerReport done;
@@ -84,7 +86,12 @@ void ControlServer::appended() {
 
 // A stream is not destroyed while it delivers.
 void ControlServer::closeSoon(std::uint64_t client) {
-  loop_.post([this, client] { clients_.erase(client); });
+  closing_.insert(client);
+  if (close_) return;
+  close_ = loop_.postAfter({}, [this] {
+    close_.reset();
+    for (const std::uint64_t each : std::exchange(closing_, {})) clients_.erase(each);
+  });
 }
 
 }  // namespace pop::runner

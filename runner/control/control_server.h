@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "common/os/epoll_loop.h"
@@ -42,6 +44,8 @@ class ControlServer final : public Door {
   const std::function<void()> begun_;
   std::map<std::uint64_t, std::unique_ptr<wire::MessageStream>> clients_;  ///< by their order
   std::uint64_t num_clients_ = 0;                                          ///< that have come
+  std::set<std::uint64_t> closing_;  ///< of these, no further order counts
+  std::optional<TimerId> close_;
   bool tells_ = false;
 };
 
