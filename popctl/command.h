@@ -79,9 +79,11 @@ inline bool isOfAccess(Action action) {
 
 /// Options of all commands.
 struct CommonOptions {
-  std::string server;      ///< as given; empty: see settings.h
-  std::string tls;         ///< likewise
-  std::string token_file;  ///< likewise
+  std::string server;                      ///< as given; empty: see settings.h
+  std::string tls;                         ///< likewise
+  std::string server_option = "--server";  ///< that has given it, for errors
+  std::string tls_option = "--tls";        ///< likewise
+  std::string token_file;                  ///< likewise
   bool json = false;
   bool vipu_json = false;  ///< the JSON of `vipu-cli --showjson` instead
   bool quiet = false;

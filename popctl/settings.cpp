@@ -133,8 +133,8 @@ std::vector<std::string> localSockets(const Surroundings& here) {
 }
 
 Result<ServerSettings> serverSettings(const CommonOptions& options, const Surroundings& here) {
-  Found found{given("--server", options.server, "POPDIST_SERVER", here),
-              given("--tls", options.tls, "POPDIST_TLS", here),
+  Found found{given(options.server_option, options.server, "POPDIST_SERVER", here),
+              given(options.tls_option, options.tls, "POPDIST_TLS", here),
               given("--token-file", options.token_file, "POPCTL_TOKEN_FILE", here)};
   for (const std::string& file : configFiles(here)) {
     if (!found.server.by.empty() && !found.tls.by.empty() && !found.token.by.empty()) break;

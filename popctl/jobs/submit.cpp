@@ -146,15 +146,17 @@ int submitJob(Command command, const ServerSettings& settings) {
 
 int submitForPoprun(const Options& options, const model::JobSpec& spec) {
   Command command{.action = Action::kSubmitJob, .words = "submit job"};
+  command.common.server_option = "--controller";
+  command.common.tls_option = "--controller-tls";
   command.common.server = options.controller.server;
   command.common.tls = options.controller.tls;
   Result<ServerSettings> settings = serverSettings(command.common, ownSurroundings());
   if (!settings.ok()) return launcherFailed(settings.status());
   settings->program = "poprun";
-  if (!options.controller.tls.empty()) settings->tls_option = "--controller-tls";
   Result<Server> server = serverOf(command, settings.value());
   if (!server.ok()) return launcherFailed(server.status());
   server->options = "--controller, --controller-tls";
+  server->tls_option = "--controller-tls DIR";
   return submit(command, std::move(*server), options, spec, launcherFailed);
 }
 

@@ -30,7 +30,7 @@ Result<std::string> untilActive(const virmgrpc::PartitionStatus& status) {
   if (failed)
     return failedPrecondition("partition " + inQuotes(status.partition_id()) + " is " + stateText(status) +
                               errorsOf(status));
-  return stateText(status) + " (--timeout)";
+  return stateText(status);
 }
 
 // Likewise; empty: it is gone.
@@ -38,18 +38,19 @@ Result<std::string> untilGone(const virmgrpc::PartitionStatus& status) {
   if (status.ready_state() == virmgrpc::PS_ERROR && status.operation_state() == virmgrpc::POS_REMOVING)
     return failedPrecondition("it cannot be proved that nothing uses its IPUs" + errorsOf(status) +
                               " (popctl release partition)");
-  return status.ready_state() == virmgrpc::PS_REMOVED ? "" : stateText(status) + " (--timeout)";
+  return status.ready_state() == virmgrpc::PS_REMOVED ? "" : stateText(status);
 }
 
 // Asks `ask` for what the partition still is until that is nothing.
 template <typename Ask>
-Status poll(const std::string& partition, Deadline deadline, const Ask& ask) {
+Status poll(const std::string& time_limit, const std::string& partition, Deadline deadline, const Ask& ask) {
   std::chrono::milliseconds pause = kFirstPause;
   while (true) {
     POP_ASSIGN_OR_RETURN(const std::string still, ask());
     if (still.empty()) return {};
     if (Clock::now() + pause >= deadline)
-      return {Code::kDeadlineExceeded, "partition " + inQuotes(partition) + " is still " + still};
+      return {Code::kDeadlineExceeded,
+              "partition " + inQuotes(partition) + " is still " + still + " (" + time_limit + ')'};
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, kLongestPause);
   }
@@ -58,14 +59,14 @@ Status poll(const std::string& partition, Deadline deadline, const Ask& ask) {
 }  // namespace
 
 Status waitUntilActive(PodsClient& client, const std::string& partition, Deadline deadline) {
-  return poll(partition, deadline, [&]() -> Result<std::string> {
+  return poll(client.server().timeout_option, partition, deadline, [&]() -> Result<std::string> {
     POP_ASSIGN_OR_RETURN(const virmgrpc::PartitionStatus status, client.partitionStatus(partition));
     return untilActive(status);
   });
 }
 
 Status waitUntilGone(PodsClient& client, const std::string& partition, Deadline deadline) {
-  return poll(partition, deadline, [&]() -> Result<std::string> {
+  return poll(client.server().timeout_option, partition, deadline, [&]() -> Result<std::string> {
     const Result<virmgrpc::PartitionStatus> status = client.partitionStatus(partition);
     if (status.code() == Code::kNotFound) return std::string();
     if (!status.ok()) return status.status();
@@ -75,7 +76,7 @@ Status waitUntilGone(PodsClient& client, const std::string& partition, Deadline 
 
 Status waitUntilLetGo(PodsClient& client, const std::string& partition, const std::string& holder,
                       Deadline deadline) {
-  return poll(partition, deadline, [&]() -> Result<std::string> {
+  return poll(client.server().timeout_option, partition, deadline, [&]() -> Result<std::string> {
     POP_ASSIGN_OR_RETURN(const std::optional<v1::PartitionInfo> info, client.partitionInfo(partition));
     const bool is_held = info && info->holder().ends_with(printable(holder));  // behind its user
     return is_held ? "held by " + holder : "";

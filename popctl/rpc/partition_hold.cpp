@@ -33,7 +33,8 @@ PartitionHold::~PartitionHold() {
 Status PartitionHold::waitUntilHeld() {
   std::unique_lock lock(mutex_);
   if (!changed_.wait_for(lock, client_.timeout(), [this] { return held_ || end_; }))
-    return {Code::kDeadlineExceeded, "no answer from " + client_.server().address + " within --timeout"};
+    return {Code::kDeadlineExceeded,
+            "no answer from " + client_.server().address + " within " + client_.server().timeout_option};
   return held_ ? Status() : *end_;
 }
 

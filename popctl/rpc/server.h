@@ -19,6 +19,7 @@ struct Server {
   std::string api_access_key;
   std::string program = "popctl";            ///< that asks, for messages
   std::string options = "--server, --tls";   ///< that name it, for errors
+  std::string tls_option = "--tls DIR";      ///< that makes it TLS
   std::string timeout_option = "--timeout";  ///< likewise
   std::chrono::seconds reconnect{60};        ///< time for which a lost connection is tried again
 };

@@ -17,17 +17,19 @@ struct Cause {
   const char* text;
 };
 
+constexpr std::string_view kTlsOption = "TLS-OPTION";  // stands for the asking program's
+
 // The first that fits.
 constexpr Cause kCauses[] = {
     {"is not in peer certificate", With::kTls,
      "its certificate does not have that name: use one that it has, or make one with popdist-agent "
      "init-tls --host that has all names of that host"},
     {"certificate verify failed", With::kTls,
-     "its certificate is not of the authority in ca.pem of --tls, or is not valid at this time: is that "
+     "its certificate is not of the authority in ca.pem of TLS-OPTION, or is not valid at this time: is that "
      "directory of this cluster, and is this host's clock right?"},
     {"wrong version number", With::kTls,
      "the server there does not speak TLS: it is another program, or a popdistd without TLS, which is "
-     "reached without --tls"},
+     "reached without TLS-OPTION"},
     {"selected ALPN property", With::kTls,
      "the server there is of something else: it may be popdistd's port for HTTP; give that of its "
      "--listen"},
@@ -40,7 +42,7 @@ constexpr Cause kCauses[] = {
     {"parsing HTTP/2", With::kEither,
      "the server there is another program: give the port of popdistd's --listen"},
     {"ocket closed", With::kNoTls,
-     "the connection was closed at once: popdistd there probably wants TLS, so give --tls DIR with your "
+     "the connection was closed at once: popdistd there probably wants TLS, so give TLS-OPTION with your "
      "certificate"},
     {"ocket closed", With::kTls,
      "the connection was closed at once: it does not accept your certificate (its log says why), or is "
@@ -70,8 +72,10 @@ std::string unreachedText(const Server& server, const std::string& grpc_words) {
                                                                : " without TLS";
   const auto* const cause = std::find_if(std::begin(kCauses), std::end(kCauses),
                                          [&](const Cause& each) { return fits(each, server, grpc_words); });
-  return "popdistd cannot be reached at " + server.address + with + " (" + server.options +
-         "): " + (cause != std::end(kCauses) ? cause->text : grpc_words);
+  std::string why = cause != std::end(kCauses) ? cause->text : grpc_words;
+  if (const std::size_t at = why.find(kTlsOption); at != std::string::npos)
+    why.replace(at, kTlsOption.size(), server.tls_option);
+  return "popdistd cannot be reached at " + server.address + with + " (" + server.options + "): " + why;
 }
 
 }  // namespace pop::popctl

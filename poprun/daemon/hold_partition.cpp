@@ -159,9 +159,10 @@ Result<popctl::Server> serverFor(const popctl::Command& command) {
   popctl::Surroundings here = popctl::ownSurroundings();
   here.file = [](const std::string& path) { return Status(Code::kNotFound, path); };
   here.listens = nullptr;
-  POP_ASSIGN_OR_RETURN(const popctl::ServerSettings settings, popctl::serverSettings(command.common, here));
+  POP_ASSIGN_OR_RETURN(popctl::ServerSettings settings, popctl::serverSettings(command.common, here));
+  settings.program = "poprun";
   POP_ASSIGN_OR_RETURN(popctl::Server server, popctl::serverOf(command, settings));
-  server.program = "poprun";
+  server.tls_option = "POPDIST_TLS=DIR";
   server.options = "--vipu-server-host, --vipu-server-port";
   server.timeout_option = "--vipu-server-timeout";
   return server;
@@ -175,6 +176,7 @@ int holdPartition() {
   const model::PartitionRequest& request = order.value().job.partition;
   popctl::Command command;
   command.common.server = addressOf(request);
+  command.common.server_option = "--vipu-server-host, --vipu-server-port";
   command.common.timeout_s = request.server_timeout_seconds;
   Result<popctl::Server> server = serverFor(command);
   if (!server.ok()) return launcherFailed(server.status());

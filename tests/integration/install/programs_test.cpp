@@ -32,8 +32,9 @@ TEST(InstalledPrograms, ThatGetKeysCanBeExecutedAndNotRead) {
     return std::filesystem::status(installed.prefix() + '/' + program).permissions() & perms::mask;
   };
   const perms executed = perms::owner_all | perms::group_exec | perms::others_exec;
-  for (const char* program : {"bin/popctl", "bin/popdistd", "libexec/poprun/popdist-agent-service",
-                              "libexec/poprun/popdist-join", "libexec/poprun/popdist-runner"})
+  for (const char* program :
+       {"bin/popctl", "bin/popdistd", "libexec/poprun/popdist-agent-service", "libexec/poprun/popdist-join",
+        "libexec/poprun/popdist-runner", "libexec/poprun/poprun-daemon"})
     EXPECT_EQ(modeOf(program), executed) << program;
   for (const char* program : {"bin/poprun", "bin/popdist-agent"})
     EXPECT_EQ(modeOf(program), executed | perms::group_read | perms::others_read) << program;

@@ -110,6 +110,9 @@ TEST_F(Submit, PoprunFailsWithItsOwnCode) {
   const Outcome keyless = run(poprunOf({"--controller-tls", "/nowhere", "./train"}));
   EXPECT_EQ(keyless.exit_code, 125);
   EXPECT_THAT(keyless.err, StartsWith("poprun: --controller-tls /nowhere"));
+  PoprunSetup portless = setupOf({"--controller", "localhost:abc", "./train"});
+  portless.program.clear();
+  EXPECT_THAT(run(portless).err, StartsWith("poprun: --controller: 'localhost:abc'"));
   for (const Words& wrong : std::vector<Words>{{"--attach", "7"},
                                                {"--num-hosts", "2", "--host", "a", "./train"},
                                                {"--synchronise", "/tmp", "./train"},
