@@ -127,7 +127,7 @@ class CellMeasurement {
     if (!turn.failure.empty()) showProgress("limits: " + turn.failure + '\n');
   }
 
-  // Of the medians of all series whose names begin with `prefix`, the one that `better` chooses.
+  // The median that `better` chooses among the series whose names begin with `prefix`.
   template <typename Better>
   std::optional<double> best(const std::string& prefix, const Better& better) const {
     std::optional<double> found;

@@ -26,7 +26,7 @@ struct ControllerCost {
   double per_host_ms = 0;
 };
 
-/// Of pairs of hosts and ms; nothing if there are fewer than two different numbers of hosts.
+/// The line through pairs of hosts and ms; nothing if there are fewer than two different numbers of hosts.
 std::optional<ControllerCost> controllerCost(const std::vector<std::pair<int, double>>& measured);
 
 }  // namespace pop::bench

@@ -112,7 +112,7 @@ class Measurement {
     return jobs > 0 ? jobs / wall_s : 0;
   }
 
-  // Of all processes but the job's own.
+  // The peak memory of all processes but the job's own.
   void takeMemory(const Contestant& contestant, const Job& job) {
     const std::string measure = "memory, N = " + std::to_string(job.processes);
     showProgress(measure + ", " + contestant.name);

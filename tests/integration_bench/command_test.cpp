@@ -35,7 +35,7 @@ class BenchCommand : public ::testing::Test {
     return run.ok() ? run.value() : RunResult{};
   }
 
-  // What prints all the time has filled the pipe again whenever it is looked at.
+  // A program that prints all the time has filled the pipe again at each look.
   static RunResult watchSlowly(const std::string& script, std::chrono::milliseconds time_limit,
                                const std::function<void(pid_t)>& watch) {
     const auto look = [&](const std::string&, pid_t pid) {

@@ -71,7 +71,7 @@ void JobLives::orderStartWhenDurable(const Job& job) {
   });
 }
 
-// What is left of this attempt on its host goes; the next one has another number.
+// The host removes what this attempt has left; the next one has another number.
 void JobLives::waitAgain(Job& job) {
   remove(job.host(), keyOf(job.runner()));
   parts_.links.unfollow(std::exchange(job.live->events_stream, 0));

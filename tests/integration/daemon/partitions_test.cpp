@@ -24,7 +24,7 @@ class PartitionsTest : public DaemonTest {
  protected:
   using User = virmgrpc::UserService::Stub;
 
-  /// A call's patience: until there is a connection, and for an answer.
+  /// A call's time limits: until there is a connection, and for an answer.
   static void setPatience(grpc::ClientContext& context) {
     context.set_wait_for_ready(true);
     context.set_deadline(std::chrono::system_clock::now() + 2 * kTimeout);

@@ -30,7 +30,7 @@ class DaemonWorld : private Cluster {
   int lives() const { return static_cast<int>(jobs_.size()); }
 
  private:
-  /// What clients were told of a job.
+  /// A job as clients were told of it.
   struct Known {
     v1::SubmitRequest request;
     bool is_over = false;

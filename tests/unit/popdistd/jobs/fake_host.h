@@ -21,7 +21,7 @@ namespace pop::popdistd::testing {
 inline constexpr int kEventRecord = 1;
 inline constexpr int kOutputRecord = 2;
 
-/// What the daemon has sent, until the host takes it.
+/// The daemon's orders, until the host takes them.
 class FakeChannel final : public HostChannel {
  public:
   explicit FakeChannel(std::map<RunnerId, int>* given = nullptr) : given_(given) {}
@@ -116,7 +116,7 @@ class FakeHost {
   /// Whatever it says, as it is.
   void says(const v1::HostReport& report) { say(report); }
 
-  /// What it has kept is said and done now: reports only if its connection is still the same.
+  /// Does and reports now all that it has kept: reports only if its connection is still the same.
   void catchUp() {
     is_slow = starts_late = false;
     for (v1::HostReport& report : std::exchange(unsaid_, {})) say(std::move(report));
@@ -139,7 +139,7 @@ class FakeHost {
     emit(id, kEventRecord, event.SerializeAsString());
   }
 
-  /// What its instances report, put together.
+  /// The values that its instances report, put together.
   void reports(const RunnerId& id, const std::vector<std::pair<std::string, double>>& values) {
     v1::RunnerReport report;
     report.mutable_values();
@@ -172,7 +172,7 @@ class FakeHost {
   }
 
   std::map<RunnerId, FakeRunner> runners;
-  /// How often the daemon has given each order to start, and how often it was carried out: never more than
+  /// Counts of each order to start, as given and as carried out: never more than
   /// once.
   std::map<RunnerId, int> given;
   std::map<RunnerId, int> starts;

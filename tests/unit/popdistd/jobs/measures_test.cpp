@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the core counts for /metrics, and what a look at it costs.
+// The core's counts for /metrics, and the cost of a look at them.
 #include <chrono>
 
 #include "tests/unit/popdistd/jobs/cluster_fixture.h"

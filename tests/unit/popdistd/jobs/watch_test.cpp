@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What watchers and readers of logs see.
+// The changes and logs that watchers and readers see.
 #include <cmath>
 
 #include "tests/unit/popdistd/jobs/cluster_fixture.h"
