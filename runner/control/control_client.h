@@ -21,7 +21,7 @@ inline constexpr std::chrono::milliseconds kUntilNextConnect{200};
 
 struct RunnerEvents {
   std::function<void()> more;  ///< there are new records
-  std::function<void()> done;  ///< the answer has been passed on; in the order of asking
+  std::function<void()> done;  ///< the request has been passed on; in the order of asking
   std::function<void()> gone;  ///< the connection is closed, as when the runner ends: the last event
 };
 

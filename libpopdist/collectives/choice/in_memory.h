@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses how the collectives of ranks that share memory are carried out: by what is forced, otherwise by one
 // table, otherwise by trials (trials.h). A pure function of what the ranks know. Where that includes the
-// other ranks' buffers, whoever carries out the calls lets the ranks exchange offers first, so that all
+// other ranks' buffers, the caller lets the ranks exchange offers first, so that all
 // choose the same.
 #pragma once
 

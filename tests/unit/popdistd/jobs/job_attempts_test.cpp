@@ -64,7 +64,7 @@ TEST_F(JobAttempts, ThatAreOverAreKilledWhenTheyAreHeardOf) {
   h0.says(started({id, 3}));
   settle();
   EXPECT_FALSE(h0.runners.contains({id, 1}));
-  EXPECT_FALSE(h0.runners.contains({id, 3})) << "nobody has ordered it";
+  EXPECT_FALSE(h0.runners.contains({id, 3})) << "no order was given for it";
   EXPECT_TRUE(h0.runners.at({id, 2}).alive);
   EXPECT_EQ(job(id).state(), v1::JOB_RUNNING);
 }
