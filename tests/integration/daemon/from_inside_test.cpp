@@ -212,14 +212,14 @@ TEST_F(FromInside, NothingIsLeftOfAJobThatForksWithoutEnd) {
             v1::END_FAILED);
 }
 
-// Root there, in new namespaces of all kinds.
+// Root there, in new namespaces of all kinds. It ends once its fifth sleep runs, which begins after all tries.
 TEST_F(FromInside, NothingIsLeftOfAJobInNamespacesOfItsOwn) {
   const std::string in_namespaces =
       "unshare --user --map-root-user --mount --pid --fork --cgroup sh -c '"
       "mount -t cgroup2 none /mnt && cd /mnt && echo mounted; "
       "echo 0 >cgroup.procs && echo moved; mkdir mine && echo made; echo 1 >cgroup.freeze && echo frozen; "
       "setsid sleep 616.5 & sleep 616.5' & "
-      "while [ $(pgrep -cf 'sleep 616[.]') -lt 6 ]; do :; done; exit 3";
+      "while [ $(pgrep -xcf 'sleep 616[.]5') -lt 5 ]; do :; done; exit 3";
   const v1::JobInfo ended = attack("616.5", in_namespaces);
   EXPECT_EQ(ended.end(), v1::END_FAILED);
   const std::string text = wholeLog(ended.id()).text;
