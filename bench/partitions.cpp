@@ -34,7 +34,7 @@ void require(const pop::Result<T>& result) {
 }
 
 void addCluster(PartitionTable& table) {
-  require(table.addCluster({.id = "c", .ilds = kIlds}));
+  require(table.addCluster({.id = "c", .shape = {.ilds = kIlds}}));
   std::vector<std::string> machines;
   for (int number = 0; number < kIlds * pop::vipu::kMaxIldMachines; ++number) {
     pop::vipu::Agent agent{.id = "m" + std::to_string(number), .cluster = "c"};

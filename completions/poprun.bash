@@ -15,7 +15,7 @@ _poprun_value() {
     --uneven-replicas) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
     --ipus-per-replica) COMPREPLY=() ;;
     --num-ilds) COMPREPLY=() ;;
-    --system) COMPREPLY=($(compgen -W 'pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256' -- "$word")) ;;
+    --system) COMPREPLY=($(compgen -W 'pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 pod64-torus pod64-twist pod1024 pod4096 pod16384 pod65536' -- "$word")) ;;
     --offline-mode) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
     --host | -H) COMPREPLY=() ;;
     --hostfile) _poprun_paths -f "$word" ;;

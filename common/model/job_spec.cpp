@@ -49,7 +49,7 @@ void checkReplicas(std::vector<std::string>& mistakes, const JobSpec& spec) {
 
 void checkIpusPerReplica(std::vector<std::string>& mistakes, const JobSpec& spec) {
   const auto ipus = static_cast<unsigned>(spec.ipus_per_replica);
-  if (std::has_single_bit(ipus) || spec.ipus_per_replica > kIpusPerIld) return;
+  if (std::has_single_bit(ipus) || spec.ipus_per_replica > kMaxIldIpus) return;
   mistakes.push_back(option("--ipus-per-replica", spec.ipus_per_replica) + ": must be a power of two; use " +
                      std::to_string(std::bit_floor(ipus)) + " or " + std::to_string(std::bit_ceil(ipus)));
 }
@@ -83,7 +83,7 @@ std::int64_t firstIpuOf(const JobSpec& spec, int instance) {
 // The first instance whose IPUs lie in more than one domain, or -1.
 int firstStraddler(const JobSpec& spec) {
   for (int instance = 0; instance < spec.num_instances; ++instance) {
-    if (firstIpuOf(spec, instance) / kIpusPerIld != (firstIpuOf(spec, instance + 1) - 1) / kIpusPerIld)
+    if (firstIpuOf(spec, instance) / kMaxIldIpus != (firstIpuOf(spec, instance + 1) - 1) / kMaxIldIpus)
       return instance;
   }
   return -1;
@@ -114,9 +114,9 @@ void checkChosenIlds(std::vector<std::string>& mistakes, const JobSpec& spec) {
     return;
   }
   const std::int64_t ipus = ipusOfFirstIld(spec, ilds);
-  if (ipus <= kIpusPerIld) return;
+  if (ipus <= kMaxIldIpus) return;
   mistakes.push_back(option("--num-ilds", ilds) + ": each IPU-Link domain would have " +
-                     std::to_string(ipus) + " IPUs, and has at most " + std::to_string(kIpusPerIld) +
+                     std::to_string(ipus) + " IPUs, and has at most " + std::to_string(kMaxIldIpus) +
                      "; use more domains");
 }
 
@@ -126,7 +126,7 @@ void checkIlds(std::vector<std::string>& mistakes, const JobSpec& spec) {
   if (straddler < 0) return;
   mistakes.push_back(option("--num-instances", spec.num_instances) + ": the IPUs of instance " +
                      std::to_string(straddler) + " would lie in two IPU-Link domains (of " +
-                     std::to_string(kIpusPerIld) +
+                     std::to_string(kMaxIldIpus) +
                      " IPUs); use more instances, each with a power of two of IPUs");
 }
 
@@ -195,7 +195,7 @@ int minHosts(const JobSpec& spec) {
 
 int countIlds(const JobSpec& spec) {
   const std::int64_t ipus = std::int64_t{spec.num_replicas} * spec.ipus_per_replica;
-  return spec.num_ilds.value_or(static_cast<int>((ipus + kIpusPerIld - 1) / kIpusPerIld));
+  return spec.num_ilds.value_or(static_cast<int>((ipus + kMaxIldIpus - 1) / kMaxIldIpus));
 }
 
 int programOf(const JobSpec& spec, int instance) {
@@ -213,7 +213,7 @@ std::vector<std::string> findMistakes(const JobSpec& spec) {
   std::vector<std::string> mistakes;
   checkRange(mistakes, "--num-instances", spec.num_instances, kMaxInstances);
   checkRange(mistakes, "--num-replicas", spec.num_replicas, kMaxReplicas);
-  checkRange(mistakes, "--ipus-per-replica", spec.ipus_per_replica, static_cast<int>(kIpusPerIld));
+  checkRange(mistakes, "--ipus-per-replica", spec.ipus_per_replica, static_cast<int>(kMaxIldIpus));
   if (mistakes.empty()) {  // the rules below divide by these numbers
     checkReplicas(mistakes, spec);
     checkHosts(mistakes, spec);

@@ -11,11 +11,9 @@
 
 #include "common/contract/env_family.h"
 #include "common/model/binding.h"
+#include "common/model/pod_shape.h"
 
 namespace pop::model {
-
-/// The maximum number of IPUs in an IPU-Link domain.
-inline constexpr int kIpusPerIld = 64;
 
 struct Host {
   std::string name;

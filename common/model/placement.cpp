@@ -25,7 +25,7 @@ std::vector<int> instancesPerHost(const JobSpec& spec) {
 
 int ildOf(const JobSpec& spec, int instance, int first_replica) {
   if (spec.num_ilds) return static_cast<int>(std::int64_t{instance} * *spec.num_ilds / spec.num_instances);
-  return static_cast<int>(std::int64_t{first_replica} * spec.ipus_per_replica / kIpusPerIld);
+  return static_cast<int>(std::int64_t{first_replica} * spec.ipus_per_replica / kMaxIldIpus);
 }
 
 }  // namespace

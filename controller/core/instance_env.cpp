@@ -71,8 +71,8 @@ contract::Rendezvous InstanceEnvs::rendezvous(std::span<const HostAddress> hosts
 
 contract::PoplarTarget InstanceEnvs::poplarTarget() const {
   const int ipus = model::partitionIpus(spec_);
-  const int ilds = spec_.num_ilds.value_or((ipus + model::kIpusPerIld - 1) / model::kIpusPerIld);
-  contract::PoplarTarget target{.ild_ipus = std::clamp(ipus / std::max(ilds, 1), 1, model::kIpusPerIld)};
+  const int ilds = spec_.num_ilds.value_or((ipus + model::kMaxIldIpus - 1) / model::kMaxIldIpus);
+  contract::PoplarTarget target{.ild_ipus = std::clamp(ipus / std::max(ilds, 1), 1, model::kMaxIldIpus)};
   if (spec_.partition.name.empty()) return target;
   target.partition = spec_.partition.name;
   target.server_host = spec_.partition.server_host;

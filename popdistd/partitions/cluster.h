@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hardware that popdistd partitions: clusters of IPU-Link domains (ILDs) of IPU-Machines, and the users
-// who may use each machine. Numbers are those of libpopdist/pod/model/numbering.h: IPU 4 * position + k of an
-// ILD is IPU k of the machine at that position, counted from the bottom.
+// who may use each machine. A cluster has the shape and the numbers of the Pod that it is.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "common/model/pod_shape.h"
+
 namespace pop::vipu {
 
-inline constexpr int kMachineIpus = 4;
-inline constexpr int kMaxIldMachines = 16;
-inline constexpr int kMaxIldIpus = kMaxIldMachines * kMachineIpus;
-inline constexpr int kMaxIlds = 1024;  ///< of a cluster; bounds what a mistyped number costs
+using model::GatewayTopology;
+using model::IldTopology;
+using model::kMachineIpus;
+using model::kMaxIldIpus;
+using model::kMaxIldMachines;
+using model::kMaxIlds;
 
 /// Some IPUs of an ILD: bit i is the IPU with topology id i.
 using IpuMask = std::uint64_t;
@@ -23,17 +26,9 @@ static_assert(kMaxIldIpus == 64, "an IpuMask is an ILD");
 /// Some IPUs of a cluster, by ILD.
 using IpuMasks = std::vector<IpuMask>;
 
-enum class IldTopology : std::uint8_t { kMesh, kTorus };         ///< torus: with loop links
-enum class GatewayTopology : std::uint8_t { kRing, kSwitched };  ///< the links between ILDs
-
 struct Cluster {
   std::string id;
-  int ilds = 1;
-  int machines_per_ild = kMaxIldMachines;
-  IldTopology topology = IldTopology::kMesh;
-  GatewayTopology gateways = GatewayTopology::kRing;
-
-  int ildIpus() const { return machines_per_ild * kMachineIpus; }
+  model::PodShape shape;
 
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };

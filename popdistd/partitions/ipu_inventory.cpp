@@ -55,9 +55,9 @@ Status Inventory::addCluster(Cluster cluster) {
   POP_RETURN_IF_ERROR(checkName("cluster", cluster.id));
   if (clusters_.contains(cluster.id)) return exists("cluster", cluster.id);
   const std::string of = "cluster " + inQuotes(cluster.id) + ": ";
-  POP_RETURN_IF_ERROR(checkRange(of + "number of IPU-Link domains", cluster.ilds, 1, kMaxIlds));
+  POP_RETURN_IF_ERROR(checkRange(of + "number of IPU-Link domains", cluster.shape.ilds, 1, kMaxIlds));
   POP_RETURN_IF_ERROR(
-      checkRange(of + "machines in an IPU-Link domain", cluster.machines_per_ild, 1, kMaxIldMachines));
+      checkRange(of + "machines in an IPU-Link domain", cluster.shape.machines_per_ild, 1, kMaxIldMachines));
   const std::string id = cluster.id;
   clusters_.emplace(id, std::move(cluster));
   return {};
@@ -69,8 +69,8 @@ Status Inventory::addAgent(Agent agent) {
   const Cluster* const home = cluster(agent.cluster);
   if (!home) return unknown("cluster", agent.cluster);
   const std::string of = "agent " + inQuotes(agent.id) + ": ";
-  POP_RETURN_IF_ERROR(checkRange(of + "IPU-Link domain", agent.ild, 0, home->ilds - 1));
-  POP_RETURN_IF_ERROR(checkRange(of + "position", agent.position, 0, home->machines_per_ild - 1));
+  POP_RETURN_IF_ERROR(checkRange(of + "IPU-Link domain", agent.ild, 0, home->shape.ilds - 1));
+  POP_RETURN_IF_ERROR(checkRange(of + "position", agent.position, 0, home->shape.machines_per_ild - 1));
   const auto [slot, is_free] =
       slots_.try_emplace({agent.cluster, slotOf(agent.ild, agent.position)}, agent.id);
   if (!is_free)
@@ -174,7 +174,7 @@ Status Inventory::setLost(std::string_view agent, bool lost) {
 }
 
 void Inventory::updateMasks(const Allocation& allocation) {
-  const auto ilds = static_cast<std::size_t>(cluster(allocation.cluster)->ilds);
+  const auto ilds = static_cast<std::size_t>(cluster(allocation.cluster)->shape.ilds);
   Masks masks{IpuMasks(ilds), IpuMasks(ilds)};
   for (const std::string& id : allocation.agents) {
     const Agent& member = *agent(id);

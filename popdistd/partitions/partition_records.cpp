@@ -88,7 +88,7 @@ Result<Capacity> PartitionTable::capacityOf(std::string_view allocation) const {
   capacity.owned = capacity.ipus - unowned;
   capacity.unusable = unowned - capacity.free;
   capacity.largest_free_block = largestBlock(free);
-  capacity.fragmentation = fragmentation(free, inventory_.cluster(named->cluster)->ildIpus());
+  capacity.fragmentation = fragmentation(free, inventory_.cluster(named->cluster)->shape.ildIpus());
   return capacity;
 }
 

@@ -175,7 +175,8 @@ Result<PartitionSpec> specOf(const PartitionRequirements& requirements) {
 }
 
 Status setRouting(const PartitionRequirements& requirements, const Cluster& cluster, PartitionSpec& spec) {
-  const bool whole_torus = cluster.topology == IldTopology::kTorus && spec.segmentIpus() == cluster.ildIpus();
+  const bool whole_torus =
+      cluster.shape.topology == IldTopology::kTorus && spec.segmentIpus() == cluster.shape.ildIpus();
   const std::string in_cluster = " in cluster " + inQuotes(cluster.id);
   if (requirements.routing == IpuLinkRouting::kRingSwnc && !whole_torus)
     return mistake(requirements, "routing RINGSWNC needs the loop links of a whole torus, which " +
@@ -187,7 +188,7 @@ Status setRouting(const PartitionRequirements& requirements, const Cluster& clus
   if (spec.num_segments == 1)
     return {};  // a client may ask for gateway routing all the same: it has no effect
   spec.gw_routing =
-      cluster.gateways == GatewayTopology::kSwitched ? GatewayRouting::kSwRing : GatewayRouting::kRing;
+      cluster.shape.gateways == GatewayTopology::kSwitched ? GatewayRouting::kSwRing : GatewayRouting::kRing;
   if (requirements.gw_routing != GatewayRouting::kUndefined && requirements.gw_routing != spec.gw_routing)
     return mistake(requirements, std::string("gateway routing ") + nameOf(requirements.gw_routing) +
                                      " does not fit the GW-Links" + in_cluster + ", which need " +

@@ -74,19 +74,20 @@ Result<vipu::Cluster> clusterOf(const v1::ClusterInfo& message) {
     return invalidArgument("gateways " + std::to_string(message.gateways()) + " are not those of a cluster");
   return vipu::Cluster{
       .id = message.id(),
-      .ilds = message.has_num_ilds() ? message.num_ilds() : 1,
-      .machines_per_ild = message.has_machines_per_ild() ? message.machines_per_ild() : vipu::kMaxIldMachines,
-      .topology = static_cast<vipu::IldTopology>(message.topology()),
-      .gateways = static_cast<vipu::GatewayTopology>(message.gateways())};
+      .shape = {.ilds = message.has_num_ilds() ? message.num_ilds() : 1,
+                .machines_per_ild =
+                    message.has_machines_per_ild() ? message.machines_per_ild() : vipu::kMaxIldMachines,
+                .topology = static_cast<vipu::IldTopology>(message.topology()),
+                .gateways = static_cast<vipu::GatewayTopology>(message.gateways())}};
 }
 
 v1::ClusterInfo messageOf(const vipu::Cluster& cluster) {
   v1::ClusterInfo message;
   message.set_id(cluster.id);
-  message.set_num_ilds(cluster.ilds);
-  message.set_machines_per_ild(cluster.machines_per_ild);
-  message.set_topology(static_cast<v1::IldTopology>(cluster.topology));
-  message.set_gateways(static_cast<v1::GatewayTopology>(cluster.gateways));
+  message.set_num_ilds(cluster.shape.ilds);
+  message.set_machines_per_ild(cluster.shape.machines_per_ild);
+  message.set_topology(static_cast<v1::IldTopology>(cluster.shape.topology));
+  message.set_gateways(static_cast<v1::GatewayTopology>(cluster.shape.gateways));
   return message;
 }
 

@@ -7,8 +7,8 @@
 
 #include "common/base/text.h"
 #include "common/model/host_list.h"
-#include "libpopdist/pod/model/pod_spec.h"
-#include "libpopdist/pod/model/replica_layout.h"
+#include "pod/system/pod_spec.h"
+#include "pod/system/replica_layout.h"
 #include "poprun/plan/collective_ways.h"
 #include "poprun/plan/controller_mistakes.h"
 #include "poprun/plan/copy_paths.h"
@@ -145,13 +145,12 @@ void nameExecutableCache(const Options& options, const Surroundings& here, model
 
 // The Pod that the user names: it must hold the replicas.
 void checkPod(const std::string& system, BuiltJob& built) {
-  const Result<popdist::pod::PodSpec> pod = popdist::pod::podSpecByName(system);
+  const Result<pop::pod::PodSpec> pod = pop::pod::podSpecByName(system);
   if (!pod.ok()) {
     built.mistakes.push_back("--system: " + pod.status().message());
     return;
   }
-  const Status fits =
-      popdist::pod::validate({pod.value(), built.spec.num_replicas, built.spec.ipus_per_replica});
+  const Status fits = pop::pod::validate({pod.value(), built.spec.num_replicas, built.spec.ipus_per_replica});
   if (!fits.ok()) built.mistakes.push_back("--system " + pod.value().name + ": " + fits.message());
   built.spec.system = pod.value().name;
 }
@@ -159,7 +158,7 @@ void checkPod(const std::string& system, BuiltJob& built) {
 // The smallest Pod that holds the replicas. A job that uses no Pod may have more instances than any Pod has
 // IPUs, so it is not a mistake here if none is large enough: only attaching to it fails.
 void choosePod(BuiltJob& built) {
-  const Result<popdist::pod::PodSpec> pod = popdist::pod::smallestPodFor(model::partitionIpus(built.spec));
+  const Result<pop::pod::PodSpec> pod = pop::pod::smallestPodFor(model::partitionIpus(built.spec));
   if (pod.ok()) built.spec.system = pod.value().name;
 }
 

@@ -91,7 +91,7 @@ std::string reasonForIlds(const model::JobSpec& spec,
   return counted(model::partitionIpus(spec), "IPU") + " in " +
          counted(static_cast<std::int64_t>(ilds.size()), "IPU-Link domain") + ": " +
          (spec.num_ilds ? "--num-ilds " + std::to_string(*spec.num_ilds)
-                        : "a domain has at most " + std::to_string(model::kIpusPerIld) + " IPUs") +
+                        : "a domain has at most " + std::to_string(model::kMaxIldIpus) + " IPUs") +
          ", and an instance lies in one domain";
 }
 

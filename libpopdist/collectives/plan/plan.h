@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A collective as data. A pure function (one file per algorithm) returns the steps of one rank; exec/ carries
-// them out over any transport, pod/model/ walks the same steps to say how long a real Pod would take.
+// them out over any transport.
 //
 // Words: a *rank* is a position in the communicator (an instance for host collectives, a replica for device
 // ones). A *block* is the part of a vector that one rank owns: blockRange says where it lies.

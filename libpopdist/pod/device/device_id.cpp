@@ -3,7 +3,7 @@
 #include <string>
 
 #include "libpopdist/collectives/context/environment.h"
-#include "libpopdist/pod/model/numbering.h"
+#include "pod/system/numbering.h"
 #include "popdist/error.hpp"
 #include "popdist/popdist.hpp"
 
@@ -22,8 +22,8 @@ int getDeviceId(int ipus_per_replica) {
   const int last = first + env.num_local_replicas * static_cast<int>(ipus) - 1;
   int group = static_cast<int>(std::bit_ceil(static_cast<unsigned>(last - first + 1)));
   while (first / group != last / group) group *= 2;
-  return pod::deviceId(pod::partitionIpus(env.num_total_replicas * static_cast<int>(ipus)),
-                       first / group * group, group);
+  return pop::pod::deviceId(pop::pod::partitionIpus(env.num_total_replicas * static_cast<int>(ipus)),
+                            first / group * group, group);
 }
 
 }  // namespace popdist

@@ -11,6 +11,7 @@
 #include "libpopdist/pod/device/memory_sum.h"
 #include "libpopdist/pod/device/message_sum.h"
 #include "libpopdist/pod/device/replica_map.h"
+#include "pod/collectives/gcl.h"
 #include "popdist/error.hpp"
 
 namespace popdist::pod {
@@ -32,15 +33,16 @@ std::unique_ptr<DeviceSum> makeDeviceSum(Context& context, const ReplicaLayout& 
   context::ContextState& state = context.impl().state;
   std::vector<int> instance_of_replica = instanceOfReplica(context);
   const int instances = context.numInstances();
-  if (instances == 1) return std::make_unique<LocalSum>(layout);
+  if (instances == 1) return std::make_unique<LocalSum>(gclAllReduce(layout, layout.replicas));
   if (!calls::wouldShareMemory(state, instances)) {
     return std::make_unique<MessageSum>(
         attaching([&] { return calls::makeMessageGroup(state, instance_of_replica); }), layout,
         instance_of_replica);
   }
   return std::make_unique<MemorySum>(
-      attaching([&] { return calls::makeNativeGroup(state, plan::naturalOrder(instances)); }), layout,
-      context.impl().heap, state.link->segment(), std::move(instance_of_replica));
+      attaching([&] { return calls::makeNativeGroup(state, plan::naturalOrder(instances)); }),
+      gclAllReduce(layout, layout.replicas), context.impl().heap, state.link->segment(),
+      std::move(instance_of_replica));
 }
 
 }  // namespace popdist::pod

@@ -9,7 +9,8 @@
 #include "common/base/status.h"
 #include "libpopdist/collectives/plan/operation.h"
 #include "libpopdist/collectives/plan/plan.h"
-#include "libpopdist/pod/model/replica_layout.h"
+#include "libpopdist/pod/plans/schedule_plans.h"
+#include "pod/system/replica_layout.h"
 #include "popdist/context.hpp"
 #include "popdist/types.hpp"
 
@@ -33,7 +34,7 @@ class DeviceSum {
  public:
   virtual ~DeviceSum() = default;
 
-  /// All replicas' tensors become their sum, in the order of gcl/sum_order.h, as far as it is needed; other
+  /// All replicas' tensors become their sum, in the order of plans/sum_order.h, as far as it is needed; other
   /// elements may change, too. Collective over all instances. Throws popdist_error, after which no further
   /// call is possible; or std::bad_alloc, after which abort() must follow.
   virtual void run(const DeviceTensors& tensors) = 0;

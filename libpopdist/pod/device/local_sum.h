@@ -14,7 +14,7 @@ namespace popdist::pod {
 
 class LocalSum : public DeviceSum {
  public:
-  explicit LocalSum(const ReplicaLayout& layout) : fold_(layout) {}
+  explicit LocalSum(const Schedule& schedule) : fold_(schedule) {}
 
   void run(const DeviceTensors& tensors) override;
   [[noreturn]] void refuse(plan::Operation call, const pop::Status& why) const override;

@@ -16,12 +16,11 @@ constexpr std::size_t kMaxGatheredBytes = 16 << 10;
 
 }  // namespace
 
-MemorySum::MemorySum(std::unique_ptr<group::Group> group, const ReplicaLayout& layout,
-                     context::SharedHeap& heap, transport::SegmentView segment,
-                     std::vector<int> instance_of_replica)
+MemorySum::MemorySum(std::unique_ptr<group::Group> group, const Schedule& schedule, context::SharedHeap& heap,
+                     transport::SegmentView segment, std::vector<int> instance_of_replica)
     : group_(std::move(group)),
       places_(segment, std::move(instance_of_replica), group_->rank(), group_->size()),
-      fold_(layout),
+      fold_(schedule),
       staged_(heap, places_, fold_) {}
 
 // After a failed call another instance may still be writing to the stage, so the stage is never used again.

@@ -22,7 +22,7 @@ namespace popdist::pod {
 class MemorySum : public DeviceSum {
  public:
   /// The `group` connects the instances, which share the memory of `heap` and `segment`.
-  MemorySum(std::unique_ptr<group::Group> group, const ReplicaLayout& layout, context::SharedHeap& heap,
+  MemorySum(std::unique_ptr<group::Group> group, const Schedule& schedule, context::SharedHeap& heap,
             transport::SegmentView segment, std::vector<int> instance_of_replica);
   ~MemorySum() override;
 

@@ -49,19 +49,20 @@ const std::vector<plan::Plan>& MessageSum::plansFor(const DeviceTensors& tensors
                                                     const std::vector<std::size_t>& numbers) {
   constexpr std::size_t kKeptPlans = 64;
   if (const auto kept = plans_.find(numbers); kept != plans_.end()) return kept->second;
-  const std::vector<gcl::Need> needs = needsOf(tensors.parts);
-  std::vector<plan::Plan> plans;
-  for (const int replica : group_->members().localRanks())
-    plans.push_back(tensors.parts.empty()
-                        ? gcl::planDeviceAllReduce(layout_, replica, tensors.count)
-                        : gcl::planDeviceReduceScatter(layout_, replica, tensors.count, needs));
+  const std::vector<Need> needs = needsOf(tensors.parts);
+  const auto& local = group_->members().localRanks();
+  const int first = local.front();
+  const auto replicas = static_cast<int>(local.size());
+  std::vector<plan::Plan> plans = tensors.parts.empty()
+                                      ? plansOf(all_reduce_, first, replicas, tensors.count)
+                                      : plansToNeeds(reduce_scatter_, first, replicas, tensors.count, needs);
   if (plans_.size() >= kKeptPlans) plans_.clear();
   return plans_.emplace(numbers, std::move(plans)).first->second;
 }
 
 // An instance needs its part in its first replica.
-std::vector<gcl::Need> MessageSum::needsOf(std::span<const plan::Range> parts) const {
-  std::vector<gcl::Need> needs;
+std::vector<Need> MessageSum::needsOf(std::span<const plan::Range> parts) const {
+  std::vector<Need> needs;
   for (std::size_t replica = 0; replica < instance_of_replica_.size() && !parts.empty(); ++replica) {
     const int instance = instance_of_replica_[replica];
     if (replica == 0 || instance != instance_of_replica_[replica - 1])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums by messages between replicas, over any hosts: GCL's plan, with one rank for each replica, whether or
-// not two of them share a process.
+// Sums by messages between replicas, over any hosts: GCL's schedule, with one rank for each replica, whether
+// or not two of them share a process.
 #pragma once
 
 #include <map>
@@ -9,17 +9,19 @@
 
 #include "libpopdist/collectives/calls/make_group.h"
 #include "libpopdist/pod/device/device_sum.h"
-#include "libpopdist/pod/model/gcl/all_reduce.h"
+#include "libpopdist/pod/plans/schedule_plans.h"
+#include "pod/collectives/gcl.h"
 
 namespace popdist::pod {
 
 class MessageSum : public DeviceSum {
  public:
   /// The ranks of the group are replicas.
-  MessageSum(calls::MessageGroup ranks, ReplicaLayout layout, std::vector<int> instance_of_replica)
+  MessageSum(calls::MessageGroup ranks, const ReplicaLayout& layout, std::vector<int> instance_of_replica)
       : group_(std::move(ranks.group)),
         runner_(*ranks.runner),
-        layout_(std::move(layout)),
+        all_reduce_(gclAllReduce(layout, layout.replicas)),
+        reduce_scatter_(gclReduceScatter(layout, layout.replicas)),
         instance_of_replica_(std::move(instance_of_replica)) {}
 
   void run(const DeviceTensors& tensors) override;
@@ -29,11 +31,12 @@ class MessageSum : public DeviceSum {
  private:
   const std::vector<plan::Plan>& plansFor(const DeviceTensors& tensors,
                                           const std::vector<std::size_t>& numbers);
-  std::vector<gcl::Need> needsOf(std::span<const plan::Range> parts) const;
+  std::vector<Need> needsOf(std::span<const plan::Range> parts) const;
 
   const std::unique_ptr<group::Group> group_;
   calls::MessageRunner& runner_;
-  const ReplicaLayout layout_;
+  const Schedule all_reduce_;
+  const Schedule reduce_scatter_;
   const std::vector<int> instance_of_replica_;
   /// Plans of the local replicas, by the count and the parts.
   std::map<std::vector<std::size_t>, std::vector<plan::Plan>> plans_;

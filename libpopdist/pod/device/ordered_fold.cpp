@@ -12,50 +12,50 @@ namespace {
 // Elements that are summed in more than one pass: they stay in the first cache meanwhile.
 constexpr std::size_t kPieceBytes = 8 << 10;
 
-plan::Range overlap(plan::Range a, plan::Range b) {
-  const std::size_t begin = std::max(a.begin, b.begin);
-  const std::size_t end = std::min(a.begin + a.count, b.begin + b.count);
-  return {begin, end > begin ? end - begin : 0};
-}
-
 bool roundsEachTime(Type type) {
   return type == Type::kHalf || type == Type::kBfloat16;
 }
 
 }  // namespace
 
-OrderedFold::OrderedFold(const ReplicaLayout& layout)
-    : order_(layout), scratch_((1 + order_.domains()) * kPieceBytes) {}
+OrderedFold::OrderedFold(const Schedule& schedule)
+    : schedule_(schedule),
+      order_(schedule),
+      scratch_((1 + static_cast<std::size_t>(order_.buffers())) * kPieceBytes),
+      sources_(1 + static_cast<std::size_t>(order_.buffers())) {}
 
 void OrderedFold::run(std::size_t count, Type type, plan::Range part, std::span<const std::byte* const> from,
                       std::span<std::byte* const> to) {
   type_ = type;
-  const bool in_one_pass = order_.domains() == 1 && !roundsEachTime(type);
-  for (std::size_t block = 0; block < order_.blocks(); ++block) {
-    plan::Range elements = overlap(order_.elementsOf(block, count), part);
+  const bool in_one_pass = order_.buffers() == 0 && !roundsEachTime(type);
+  for (std::uint32_t block = 0; block < order_.blocks(); ++block) {
+    plan::Range elements = overlap(elementsOf(schedule_, block, 1, count), part);
     const std::size_t most = in_one_pass ? elements.count : kPieceBytes / sizeOf(type);
     while (elements.count > 0) {
-      const std::size_t piece = std::min(most, elements.count);
-      foldPiece(order_.termsOf(block), piece, (elements.begin - part.begin) * sizeOf(type), from, to);
-      elements = {elements.begin + piece, elements.count - piece};
+      const Piece piece{from, (elements.begin - part.begin) * sizeOf(type), std::min(most, elements.count)};
+      to_.clear();
+      for (std::byte* const each : to) to_.push_back(each + piece.offset_bytes);
+      fold(order_.sumOf(block), piece, to_, 1);
+      elements = {elements.begin + piece.count, elements.count - piece.count};
     }
   }
 }
 
-void OrderedFold::foldPiece(const gcl::SumOrder::Terms& terms, std::size_t count, std::size_t at,
-                            std::span<const std::byte* const> from, std::span<std::byte* const> to) {
-  to_.clear();
-  for (std::byte* const each : to) to_.push_back(each + at);
-  sums_.clear();
-  for (const std::vector<int>& domain : terms) {
-    sources_.clear();
-    for (const int replica : domain) sources_.push_back(from[static_cast<std::size_t>(replica)] + at);
-    if (terms.size() == 1) return chain(to_, sources_, count);
-    void* const sum = scratch(1 + sums_.size());
-    chain({&sum, 1}, sources_, count);
-    sums_.push_back(sum);
+// Buffer 0 is chain()'s.
+void OrderedFold::fold(const SumOrder::Sum& sum, const Piece& piece, std::span<void* const> to,
+                       std::size_t free_buffer) {
+  std::vector<const void*>& sources = sources_[free_buffer - 1];
+  sources.clear();
+  for (const SumOrder::Term& term : sum) {
+    if (!term.is_sum) {
+      sources.push_back(piece.from[static_cast<std::size_t>(term.index)] + piece.offset_bytes);
+      continue;
+    }
+    void* const partial = scratch(free_buffer++);
+    fold(order_.sum(term.index), piece, {&partial, 1}, free_buffer);
+    sources.push_back(partial);
   }
-  chain(to_, sums_, count);
+  chain(to, sources, piece.count);
 }
 
 // One source after the other, rounded as often as a sum that travels.

@@ -6,14 +6,15 @@
 #include <span>
 #include <vector>
 
-#include "libpopdist/pod/model/gcl/sum_order.h"
+#include "libpopdist/pod/plans/schedule_plans.h"
+#include "libpopdist/pod/plans/sum_order.h"
 #include "popdist/types.hpp"
 
 namespace popdist::pod {
 
 class OrderedFold {
  public:
-  explicit OrderedFold(const ReplicaLayout& layout);
+  explicit OrderedFold(const Schedule& schedule);
 
   /// For each of `to`: to[i] = the sum of all replicas' from[replica][i], i being the elements of `part`, of
   /// `count`, counted from its beginning. A partial sum has the type of the elements after each addition, as
@@ -22,18 +23,22 @@ class OrderedFold {
            std::span<std::byte* const> to);
 
  private:
-  using Sources = std::vector<const void*>;
+  /// Elements of all replicas, from an offset on.
+  struct Piece {
+    std::span<const std::byte* const> from;
+    std::size_t offset_bytes = 0;
+    std::size_t count = 0;
+  };
 
-  void foldPiece(const gcl::SumOrder::Terms& terms, std::size_t count, std::size_t at,
-                 std::span<const std::byte* const> from, std::span<std::byte* const> to);
+  void fold(const SumOrder::Sum& sum, const Piece& piece, std::span<void* const> to, std::size_t free_buffer);
   void chain(std::span<void* const> to, std::span<const void* const> from, std::size_t count);
   std::byte* scratch(std::size_t index);
 
-  const gcl::SumOrder order_;
+  const Schedule schedule_;
+  const SumOrder order_;
   Type type_ = Type::kFloat;
   std::vector<std::byte> scratch_;
-  Sources sources_;
-  Sources sums_;  ///< one for each domain
+  std::vector<std::vector<const void*>> sources_;  ///< by the buffers in use
   std::vector<void*> to_;
 };
 

@@ -13,10 +13,10 @@
 #include "libpopdist/pod/device/device_sum.h"
 #include "libpopdist/pod/device/pod_clock.h"
 #include "libpopdist/pod/device/replica_map.h"
-#include "libpopdist/pod/model/bounds.h"
-#include "libpopdist/pod/model/clock.h"
-#include "libpopdist/pod/model/numbering.h"
-#include "libpopdist/pod/model/replica_layout.h"
+#include "pod/clock/bounds.h"
+#include "pod/clock/clock.h"
+#include "pod/system/numbering.h"
+#include "pod/system/replica_layout.h"
 #include "popdist/error.hpp"
 
 namespace popdist {
@@ -55,7 +55,7 @@ class Pod::Impl {
 
   void allReduce(std::span<void* const> tensors, std::size_t count, Type type) {
     run({tensors, count, type});
-    clock.addCollective(pod::Collective::kAllReduce, layout.replicas, count, sizeOf(type));
+    clock.addCollective(pod::CollectiveKind::kAllReduce, layout.replicas, count, sizeOf(type));
   }
 
   void reduceScatter(std::span<void* const> tensors, std::size_t count, Type type,
@@ -66,9 +66,9 @@ class Pod::Impl {
     if (!status.ok()) sum_->refuse(plan::kDeviceReduceScatter, status);
     run({tensors, count, type, parts_});
     if (group == 1)
-      clock.addCollective(pod::Collective::kAllReduce, layout.replicas, count, sizeOf(type));
+      clock.addCollective(pod::CollectiveKind::kAllReduce, layout.replicas, count, sizeOf(type));
     else
-      clock.addCollective(pod::Collective::kGroupReduceScatter, group, count, sizeOf(type));
+      clock.addCollective(pod::CollectiveKind::kReduceScatter, group, count, sizeOf(type));
   }
 
   void abort(const std::string& why) {
@@ -210,12 +210,12 @@ void Pod::advanceStreaming(SimulatedTime time) {
 
 void Pod::advanceAllGather(std::size_t bytes, int replicas_per_group) {
   throwIfFailed({impl_->checkGroup(replicas_per_group)}, "Pod::advanceAllGather");
-  impl_->clock.addCollective(pod::Collective::kGroupAllGather, replicas_per_group, bytes, 1);
+  impl_->clock.addCollective(pod::CollectiveKind::kAllGather, replicas_per_group, bytes, 1);
 }
 
 void Pod::advanceAllReduce(std::size_t bytes, int replicas_per_group) {
   throwIfFailed({impl_->checkGroup(replicas_per_group)}, "Pod::advanceAllReduce");
-  impl_->clock.addCollective(pod::Collective::kGroupAllReduce, replicas_per_group, bytes, 1);
+  impl_->clock.addCollective(pod::CollectiveKind::kAllReduce, replicas_per_group, bytes, 1);
 }
 
 SimulatedTime Pod::allReduceEstimate(std::size_t bytes) const {

@@ -2,11 +2,8 @@
 #include "libpopdist/pod/device/pod_clock.h"
 
 #include <algorithm>
-#include <vector>
 
-#include "libpopdist/pod/model/clock.h"
-#include "libpopdist/pod/model/gcl/all_reduce.h"
-#include "libpopdist/pod/model/gcl/group_collectives.h"
+#include "pod/clock/clock.h"
 
 namespace popdist::pod {
 namespace {
@@ -14,19 +11,16 @@ namespace {
 // The clock counts 106 days. Collectives get half of them; none comes near it.
 constexpr Picoseconds kMaxTime{std::int64_t{1} << 62};
 
-plan::Plan planOf(Collective collective, const ReplicaLayout& layout, int group, int replica,
-                  std::size_t count) {
+Schedule scheduleOf(CollectiveKind collective, const ReplicaLayout& layout, int group) {
   switch (collective) {
-    case Collective::kGroupAllReduce:
-      return gcl::planGroupAllReduce(layout, group, replica, count);
-    case Collective::kGroupReduceScatter:
-      return gcl::planGroupReduceScatter(layout, group, replica, count);
-    case Collective::kGroupAllGather:
-      return gcl::planGroupAllGather(layout, group, replica, count);
-    case Collective::kAllReduce:
+    case CollectiveKind::kReduceScatter:
+      return gclReduceScatter(layout, group);
+    case CollectiveKind::kAllGather:
+      return gclAllGather(layout, group);
+    case CollectiveKind::kAllReduce:
       break;
   }
-  return gcl::planDeviceAllReduce(layout, replica, count);
+  return gclAllReduce(layout, group);
 }
 
 }  // namespace
@@ -39,17 +33,17 @@ pop::Status PodClock::add(SimulatedTime time, SimulatedTime& part) {
   return {};
 }
 
-void PodClock::addCollective(Collective collective, int group, std::size_t count, std::size_t element_bytes) {
+void PodClock::addCollective(CollectiveKind collective, int group, std::size_t count,
+                             std::size_t element_bytes) {
   const SimulatedTime taken = simulated({collective, group, count, element_bytes});
   switch (collective) {
-    case Collective::kGroupReduceScatter:
+    case CollectiveKind::kReduceScatter:
       times_.reduce_scatter += taken;
       return;
-    case Collective::kGroupAllGather:
+    case CollectiveKind::kAllGather:
       times_.all_gather += taken;
       return;
-    case Collective::kAllReduce:
-    case Collective::kGroupAllReduce:
+    case CollectiveKind::kAllReduce:
       break;
   }
   times_.all_reduce += taken;
@@ -60,10 +54,8 @@ SimulatedTime PodClock::simulated(const Key& key) {
   constexpr std::size_t kKeptSizes = 1 << 16;
   if (const auto kept = simulated_.find(key); kept != simulated_.end()) return kept->second;
   const auto& [collective, group, count, element_bytes] = key;
-  std::vector<plan::Plan> everybody;
-  for (int replica = 0; replica < layout_.replicas; ++replica)
-    everybody.push_back(planOf(collective, layout_, group, replica, count));
-  const SimulatedTime taken = simulate(layout_, everybody, element_bytes).total;
+  const SimulatedTime taken =
+      simulate(topology_, layout_, scheduleOf(collective, layout_, group), count, element_bytes).total;
   if (simulated_.size() >= kKeptSizes) simulated_.clear();
   return simulated_.emplace(key, taken).first->second;
 }

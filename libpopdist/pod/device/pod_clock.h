@@ -7,16 +7,18 @@
 #include <tuple>
 
 #include "common/base/status.h"
-#include "libpopdist/pod/model/replica_layout.h"
+#include "pod/collectives/gcl.h"
+#include "pod/system/replica_layout.h"
+#include "pod/system/topology.h"
 #include "popdist/pod.hpp"
 
 namespace popdist::pod {
 
-enum class Collective : std::uint8_t { kAllReduce, kGroupAllReduce, kGroupReduceScatter, kGroupAllGather };
+using namespace pop::pod;
 
 class PodClock {
  public:
-  explicit PodClock(const ReplicaLayout& layout) : layout_(layout) {}
+  explicit PodClock(const ReplicaLayout& layout) : layout_(layout), topology_(layout.spec) {}
 
   const Pod::Times& times() const { return times_; }
   SimulatedTime collectiveTime() const {
@@ -28,17 +30,17 @@ class PodClock {
   pop::Status addCompute(SimulatedTime time) { return add(time, times_.compute); }
   pop::Status addStreaming(SimulatedTime time) { return add(time, times_.streaming); }
 
-  /// Adds a collective of `count` elements, in groups of `group` replicas, which divides them; kAllReduce has
-  /// one group.
-  void addCollective(Collective collective, int group, std::size_t count, std::size_t element_bytes);
+  /// Adds a collective of `count` elements, in groups of `group` replicas, which divides them.
+  void addCollective(CollectiveKind collective, int group, std::size_t count, std::size_t element_bytes);
 
  private:
-  using Key = std::tuple<Collective, int, std::size_t, std::size_t>;
+  using Key = std::tuple<CollectiveKind, int, std::size_t, std::size_t>;
 
   pop::Status add(SimulatedTime time, SimulatedTime& part);
   SimulatedTime simulated(const Key& key);
 
   const ReplicaLayout layout_;
+  const Topology topology_;
   Pod::Times times_;
   std::map<Key, SimulatedTime> simulated_;
 };

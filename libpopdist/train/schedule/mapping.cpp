@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "libpopdist/pod/model/numbering.h"
+#include "pod/system/numbering.h"
 
 namespace popdist::train {
 namespace {
@@ -106,7 +106,7 @@ DeviceMapping shortestMapping(const std::vector<int>& levels) {
   const DeviceMapping ladder = mappingOf(levels, ipus);
   const bool is_chain = static_cast<int>(levels.size()) == stages;
   if (is_chain || stages > kMostSearched) return ladder;
-  const int available = pod::partitionIpus(stages);
+  const int available = pop::pod::partitionIpus(stages);
   return mappingOf(levels, Search(levels, available, ipus, hopsOf(ladder)).run());
 }
 

@@ -9,21 +9,21 @@
 
 #include "common/base/text.h"
 #include "libpopdist/data/tensor/error_edge.h"
-#include "libpopdist/pod/model/clock.h"
-#include "libpopdist/pod/model/gcl/all_reduce.h"
+#include "pod/clock/clock.h"
+#include "pod/collectives/gcl.h"
 
 namespace popdist::train {
 namespace {
 
 constexpr SimulatedTime kMaxTime{std::int64_t{1} << 62};
 
-std::optional<pod::ReplicaLayout> layoutOf(const Context& context) {
+std::optional<pop::pod::ReplicaLayout> layoutOf(const Context& context) {
   const std::int64_t ipus = std::int64_t{context.numLocalReplicas()} * context.numIpusPerReplica();
-  pop::Result<pod::PodSpec> spec =
-      context.system().empty() ? pod::smallestPodFor(ipus) : pod::podSpecByName(context.system());
+  pop::Result<pop::pod::PodSpec> spec =
+      context.system().empty() ? pop::pod::smallestPodFor(ipus) : pop::pod::podSpecByName(context.system());
   if (!spec.ok()) return std::nullopt;
-  pod::ReplicaLayout layout{std::move(*spec), context.numLocalReplicas(), context.numIpusPerReplica()};
-  if (!pod::validate(layout).ok()) return std::nullopt;
+  pop::pod::ReplicaLayout layout{std::move(*spec), context.numLocalReplicas(), context.numIpusPerReplica()};
+  if (!pop::pod::validate(layout).ok()) return std::nullopt;
   return layout;
 }
 
@@ -51,7 +51,7 @@ void DeviceClock::sumOnLinks(std::size_t bytes) {
 void DeviceClock::compute(double flops) {
   if (!layout_) return;
   std::optional<SimulatedTime> time;
-  if (flops >= 0) time = pod::computeTime(layout_->spec, flops, layout_->ipus_per_replica);
+  if (flops >= 0) time = pop::pod::computeTime(layout_->spec, flops, layout_->ipus_per_replica);
   if (!time)
     throwIfError(pop::invalidArgument(pop::numberText(flops) +
                                       " floating-point operations are negative, or no time that counts"),
@@ -71,11 +71,10 @@ SimulatedTime DeviceClock::linksTime(std::size_t bytes) {
   if (!layout_ || replicas_ == 1 || bytes == 0) return SimulatedTime(0);
   if (const auto known = simulated_.find(bytes); known != simulated_.end()) return known->second;
   constexpr std::size_t kElementBytes = 4;
-  std::vector<plan::Plan> everybody;
-  for (int replica = 0; replica < layout_->replicas; ++replica)
-    everybody.push_back(
-        pod::gcl::planDeviceAllReduce(*layout_, replica, (bytes + kElementBytes - 1) / kElementBytes));
-  return simulated_.emplace(bytes, pod::simulate(*layout_, everybody, kElementBytes).total).first->second;
+  const pop::pod::CollectiveTime time = pop::pod::simulate(
+      pop::pod::Topology(layout_->spec), *layout_, pop::pod::gclAllReduce(*layout_, layout_->replicas),
+      (bytes + kElementBytes - 1) / kElementBytes, kElementBytes);
+  return simulated_.emplace(bytes, time.total).first->second;
 }
 
 SimulatedTime DeviceClock::hostTime(std::size_t bytes_of_replica) const {

@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "libpopdist/pod/model/replica_layout.h"
+#include "pod/system/replica_layout.h"
 #include "popdist/strategy.hpp"
 
 namespace popdist::train {
@@ -38,7 +38,7 @@ class DeviceClock {
   void addHost(SimulatedTime time);
 
   const std::size_t replicas_;
-  const std::optional<pod::ReplicaLayout> layout_;  // none: they fit no system
+  const std::optional<pop::pod::ReplicaLayout> layout_;  // none: they fit no system
   DeviceTimes times_;
   std::map<std::size_t, SimulatedTime> simulated_;  // by bytes: a training repeats the same
 };

@@ -33,7 +33,7 @@ struct Shape {
 // The machines' names by ILD and position.
 inline std::vector<std::string> addMachines(PartitionTable& table, const Shape& shape) {
   EXPECT_TRUE(
-      table.addCluster({shape.cluster, shape.ilds, shape.machines, shape.topology, shape.gateways}).ok());
+      table.addCluster({shape.cluster, {shape.ilds, shape.machines, shape.topology, shape.gateways}}).ok());
   std::vector<std::string> names;
   for (int ild = 0; ild < shape.ilds; ++ild) {
     for (int position = 0; position < shape.machines; ++position) {

@@ -18,7 +18,7 @@ Agent machine(std::string id, int ild, int position) {
 class InventoryTest : public ::testing::Test {
  protected:
   InventoryTest() {
-    EXPECT_TRUE(inventory_.addCluster({.id = "c", .ilds = 2, .machines_per_ild = 2}).ok());
+    EXPECT_TRUE(inventory_.addCluster({.id = "c", .shape = {.ilds = 2, .machines_per_ild = 2}}).ok());
     EXPECT_TRUE(inventory_.addAgent(machine("m0", 0, 0)).ok());
     EXPECT_TRUE(inventory_.addAgent(machine("m1", 0, 1)).ok());
     EXPECT_TRUE(inventory_.addAgent(machine("m2", 1, 1)).ok());
@@ -74,8 +74,8 @@ TEST_F(InventoryTest, AnAgentMayReportOtherVersionsButNoOtherPlace) {
 TEST_F(InventoryTest, RefusesWhatContradictsIt) {
   EXPECT_EQ(inventory_.addCluster({.id = "c"}).code(), Code::kAlreadyExists);
   EXPECT_EQ(inventory_.addCluster({.id = "a b"}).code(), Code::kInvalidArgument);
-  EXPECT_EQ(inventory_.addCluster({.id = "d", .ilds = 0}).code(), Code::kInvalidArgument);
-  EXPECT_EQ(inventory_.addCluster({.id = "d", .ilds = 1, .machines_per_ild = 17}).code(),
+  EXPECT_EQ(inventory_.addCluster({.id = "d", .shape = {.ilds = 0}}).code(), Code::kInvalidArgument);
+  EXPECT_EQ(inventory_.addCluster({.id = "d", .shape = {.ilds = 1, .machines_per_ild = 17}}).code(),
             Code::kInvalidArgument);
   EXPECT_EQ(inventory_.addAgent(machine("m0", 1, 0)).code(), Code::kAlreadyExists);
   EXPECT_EQ(inventory_.addAgent(machine("m3", 0, 0)).code(), Code::kFailedPrecondition) << "m0 is there";

@@ -97,12 +97,12 @@ TEST(BuildJob, RefusesAPodThatDoesNotExist) {
 }
 
 TEST(BuildJob, MayHaveMoreIpusThanAnyPodAsLongAsNoneIsAskedFor) {
-  Options options = optionsFor(16);
-  options.num_replicas = 1024;
+  Options options = optionsFor(2048);
+  options.num_replicas = 131'072;
   EXPECT_THAT(mistakesOf(options), IsEmpty()) << "a program that uses none needs none";
   EXPECT_EQ(built(options).spec.system, "");
   options.system = "pod256";
-  EXPECT_THAT(mistakesOf(options), ElementsAre(HasSubstr("--system pod256: 1024 replicas")));
+  EXPECT_THAT(mistakesOf(options), ElementsAre(HasSubstr("--system pod256: 131072 replicas")));
 }
 
 TEST(BuildJob, TakesThisHostByAnyOfItsNames) {

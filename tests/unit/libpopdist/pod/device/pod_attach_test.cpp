@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
                               ErrorCode::kInvalidArgument,
                               "8 IPUs and there are 4"},
                       Refusal{"MoreThanAnySystem",
-                              {.replicas_of_instance = {5, 4}, .ipus_per_replica = 64},
+                              {.replicas_of_instance = {1025}, .ipus_per_replica = 64},
                               ErrorCode::kInvalidArgument,
                               "the largest"},
                       Refusal{"NoPowerOfTwo",

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <ctime>
 #include <limits>
 #include <vector>
 
@@ -165,25 +164,6 @@ TEST(PodTime, CountsCollectivesOfGroupsAndStreaming) {
     EXPECT_THROW(pod.advanceAllGather(256, 3), popdist_error);
     EXPECT_THROW(pod.advanceAllReduce(256, 0), popdist_error);
     EXPECT_EQ(pod.time(), collectives + SimulatedTime(77));
-  });
-}
-
-std::chrono::nanoseconds computedByThisThread() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
-
-// The simulation takes most of a small sum's time.
-TEST(PodTime, OfEachSizeIsSimulatedOnce) {
-  timeOf({.replicas_of_instance = {64}}, [](Pod& pod) {
-    const auto sum_all_sizes = [&pod] {
-      const auto begin = computedByThisThread();
-      for (std::size_t count = 1; count <= 200; ++count) sum(pod, count);
-      return computedByThisThread() - begin;
-    };
-    const auto first = sum_all_sizes();
-    EXPECT_LT(sum_all_sizes(), first / 4);
   });
 }
 

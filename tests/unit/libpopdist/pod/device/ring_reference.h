@@ -3,6 +3,7 @@
 // by element, one addition after the other.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -19,17 +20,11 @@ T added(T a, T b) {
   }
 }
 
-/// The one of `blocks` even blocks (the longer ones first) that holds element `index` of `count`, and its
-/// index in there.
-struct BlockPlace {
-  std::size_t block = 0;
-  std::size_t index = 0;
-  std::size_t count = 0;  ///< that block's elements
-};
-inline BlockPlace blockOf(std::size_t index, std::size_t count, std::size_t blocks) {
+/// The one of `blocks` even blocks (the longer ones first) that holds element `index` of `count`.
+inline std::size_t blockOf(std::size_t index, std::size_t count, std::size_t blocks) {
   for (std::size_t block = 0;; ++block) {
     const std::size_t size = count / blocks + (block < count % blocks ? 1 : 0);
-    if (index < size) return {block, index, size};
+    if (index < size) return block;
     index -= size;
   }
 }
@@ -54,20 +49,21 @@ inline std::vector<std::size_t> interleaved(std::size_t replicas) {
 }
 
 /// Element `index` of the sum over `tensors`, one for each replica, which lie on `pods` Pods in equal
-/// numbers: first in the ring of each Pod, then over the Pods, each block of a Pod's ring cut into a block
-/// for every Pod.
+/// numbers: first in the ring of each Pod, then over the Pods. There is a block for each replica of a Pod,
+/// cut into one for every Pod: the sums of its elements end there.
 template <typename T>
 T referenceSum(const std::vector<std::vector<T>>& tensors, std::size_t index, std::size_t pods) {
   const std::size_t per_pod = tensors.size() / pods;
-  const BlockPlace place = blockOf(index, tensors.front().size(), per_pod);
+  const std::size_t block = blockOf(index, tensors.front().size(), tensors.size());
+  const std::vector<std::size_t> ring = interleaved(per_pod);
+  const auto last = std::find(ring.begin(), ring.end(), block / pods) - ring.begin();
   std::vector<T> of_pods;
   for (std::size_t pod = 0; pod < pods; ++pod) {
     std::vector<T> terms;
-    for (const std::size_t replica : interleaved(per_pod))
-      terms.push_back(tensors[pod * per_pod + replica][index]);
-    of_pods.push_back(ringSum(terms, place.block));
+    for (const std::size_t replica : ring) terms.push_back(tensors[pod * per_pod + replica][index]);
+    of_pods.push_back(ringSum(terms, static_cast<std::size_t>(last)));
   }
-  return ringSum(of_pods, blockOf(place.index, place.count, pods).block);
+  return ringSum(of_pods, block % pods);
 }
 
 }  // namespace popdist

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-#include "libpopdist/pod/model/routes.h"
+#include "pod/system/routes.h"
 
 namespace popdist::train {
 namespace {
@@ -67,12 +67,12 @@ TEST(DefaultMapping, OfAChainFollowsTheLadder) {
 }
 
 TEST(DefaultMapping, CountsHopsAsThePodRoutes) {
-  const auto spec = pod::podSpecByName("pod64");
+  const auto spec = pop::pod::podSpecByName("pod64");
   ASSERT_TRUE(spec.ok());
-  const pod::Topology topology(spec.value());
+  const pop::pod::Topology topology(spec.value());
   for (int from = 0; from < 64; ++from) {
     for (int to = 0; to < 64; ++to)
-      EXPECT_EQ(hopsBetween(from, to), static_cast<int>(pod::route(topology, from, to).size()));
+      EXPECT_EQ(hopsBetween(from, to), static_cast<int>(pop::pod::route(topology, from, to).size()));
   }
 }
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives as GCL makes them: its rings inside each IPU-Link domain, a ring across domains, and its choice
+// of a method by size (poplibs, lib/popops/ReplicatedCollectives.cpp and Collectives.cpp, January 2021; GCL
+// itself is closed since). Groups are of `group` consecutive replicas, which must divide them; `layout` must
+// be valid.
+#pragma once
+
+#include <cstdint>
+
+#include "pod/collectives/ring_methods.h"
+#include "pod/collectives/schedule.h"
+#include "pod/system/replica_layout.h"
+
+namespace pop::pod {
+
+enum class CollectiveKind : std::uint8_t { kAllReduce, kReduceScatter, kAllGather };
+
+/// Methods of the two halves of a collective inside IPU-Link domains. Across domains rings go clockwise.
+struct GclMethods {
+  RingMethod reduce_scatter = RingMethod::kClockwise;
+  RingMethod all_gather = RingMethod::kClockwise;
+};
+
+/// What GCL chooses for a collective of `bytes` a replica in all ("auto").
+GclMethods automaticMethods(const ReplicaLayout& layout, int group, std::uint64_t bytes);
+
+/// Each replica gets the sum over its group.
+Schedule gclAllReduce(const ReplicaLayout& layout, int group, GclMethods methods = {});
+/// Each replica gets its part of the sum over *all* replicas, by its place in its group.
+Schedule gclReduceScatter(const ReplicaLayout& layout, int group, GclMethods methods = {});
+/// Each replica has a part, by its place, and gets those of its group.
+Schedule gclAllGather(const ReplicaLayout& layout, int group, GclMethods methods = {});
+
+}  // namespace pop::pod
