@@ -93,7 +93,7 @@ endforeach()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/guide docs/reference DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs MESSAGE_NEVER)
 install(DIRECTORY examples/char_transformer examples/common examples/fashion_mnist examples/fashion_pipeline
-    examples/kernels examples/popart_horovod examples/strategies
+    examples/kernels examples/pods examples/popart_horovod examples/strategies
   DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples MESSAGE_NEVER)
 
 install(FILES packaging/popdist-agent.service packaging/popdistd.service DESTINATION lib/systemd/system)

@@ -94,6 +94,23 @@ _poprun_value() {
   esac
 }
 
+# All of `poprun simulate`: no program follows.
+_poprun_simulate_value() {
+  local word=$2
+  case $1 in
+    --model) _poprun_paths -f "$word" ;;
+    --fit) _poprun_paths -f "$word" ;;
+    --hold-out) _poprun_list 'pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 pod64-torus pod64-twist pod1024 pod4096 pod16384 pod65536' "$word" ;;
+    --export-model) _poprun_paths -f "$word" ;;
+    --system) _poprun_list 'pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 pod64-torus pod64-twist pod1024 pod4096 pod16384 pod65536' "$word" ;;
+    --num-replicas) COMPREPLY=() ;;
+    --micro-batch) COMPREPLY=() ;;
+    --gradient-accumulation) COMPREPLY=() ;;
+    --global-batch) COMPREPLY=() ;;
+    *) COMPREPLY=($(compgen -W '--help --model --fit --hold-out --export-model --system --num-replicas --micro-batch --gradient-accumulation --global-batch --json --svg' -- "$word")) ;;
+  esac
+}
+
 # The first word that is neither an option nor the value of one is the program.
 _poprun_program_at() {
   local at=1 word
@@ -135,6 +152,12 @@ _poprun_paths() {
 
 _poprun() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program
+  if [ "$COMP_CWORD" -gt 1 ] && [ "${COMP_WORDS[1]}" = simulate ]; then
+    [ "$word" = = ] && word=
+    [ "$before" = = ] && before=${COMP_WORDS[COMP_CWORD - 2]}
+    _poprun_simulate_value "$before" "$word"
+    return
+  fi
   program=$(_poprun_program_at)
   if [ "$program" -lt "$COMP_CWORD" ]; then
     _poprun_paths -f "$word"
@@ -149,7 +172,7 @@ _poprun() {
   else
     _poprun_value "$before" "$word"
     [ "${COMP_WORDS[1]}" = doctor ] || COMPREPLY+=($(compgen -c -- "$word"))
-    [ "$COMP_CWORD" -gt 1 ] || COMPREPLY+=($(compgen -W doctor -- "$word"))
+    [ "$COMP_CWORD" -gt 1 ] || COMPREPLY+=($(compgen -W 'doctor simulate' -- "$word"))
   fi
 }
 

@@ -26,7 +26,18 @@ function __poprun_before_program
 end
 
 complete -c poprun -n __poprun_before_program -x -a '(__fish_complete_command)'
+function __poprun_simulates
+  set -l words (commandline -opc)
+  test (count $words) -gt 1; and test "$words[2]" = simulate
+end
+
+function __poprun_at_first_word
+  test (count (commandline -opc)) -eq 1
+end
+
 complete -c poprun -n __poprun_before_program -a doctor -d 'Examine the hosts of a job'
+complete -c poprun -n __poprun_at_first_word -a simulate -d 'Predict a training on other Pods'
+complete -c poprun -n __poprun_simulates -f
 complete -c poprun -n __poprun_before_program -l help -s h -d 'print this text and exit' -f
 complete -c poprun -n __poprun_before_program -l version -s V -d 'print the version and exit' -f
 complete -c poprun -n __poprun_before_program -l version-format -d 'form of --version; full-text and full-json add the versions of poprun\'s components' -r -f -a 'text full-text full-json'
@@ -118,3 +129,15 @@ complete -c poprun -n __poprun_before_program -l remove-partition -d 'remove the
 complete -c poprun -n __poprun_before_program -l sync-type -d 'synchronisation of the partition\'s IPUs' -r -f -a 'ST_GS2_DEFAULT ST_GS2_INDEPENDENT_RAILS ST_POD_NATIVE_DEFAULT ST_POD_NATIVE_REPLICATED_PIPELINE'
 complete -c poprun -n __poprun_before_program -l mpi-global-args -d 'options of mpirun, split as a shell would: -x, --tag-output, --timestamp-output, --output-filename, --allow-run-as-root, --bind-to, --map-by, --report-bindings and --wdir are supported' -r -f
 complete -c poprun -n __poprun_before_program -l mpi-local-args -d 'the same, for the arguments that PopRun gives to each instance' -r -f
+complete -c poprun -n __poprun_simulates -l help -d 'print this text and exit' -f
+complete -c poprun -n __poprun_simulates -l model -d 'the training, as key = value lines with units' -r -F
+complete -c poprun -n __poprun_simulates -l fit -d 'measured runs, from which the times that the model leaves out are learned: comma-separated values, or the log that POPDIST_SCALING_LOG named' -r -F
+complete -c poprun -n __poprun_simulates -l hold-out -d 'runs on these Pods are compared with their prediction, and not learned from' -r -f -a "(__fish_append , pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 pod64-torus pod64-twist pod1024 pod4096 pod16384 pod65536)"
+complete -c poprun -n __poprun_simulates -l export-model -d 'write the model with all that was learned into this new file' -r -F
+complete -c poprun -n __poprun_simulates -l system -d 'Pods to predict for, separated by commas' -r -f -a "(__fish_append , pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 pod64-torus pod64-twist pod1024 pod4096 pod16384 pod65536)"
+complete -c poprun -n __poprun_simulates -l num-replicas -d 'copies of the model' -r -f
+complete -c poprun -n __poprun_simulates -l micro-batch -d 'elements of a micro-batch' -r -f
+complete -c poprun -n __poprun_simulates -l gradient-accumulation -d 'number of micro-batches of a step' -r -f
+complete -c poprun -n __poprun_simulates -l global-batch -d 'samples of a step, whatever the Pod: decides the gradient accumulation on each of them' -r -f
+complete -c poprun -n __poprun_simulates -l json -d 'print one JSON object, in seconds and samples' -f
+complete -c poprun -n __poprun_simulates -l svg -d 'print a picture of throughput against replicas' -f

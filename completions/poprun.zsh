@@ -2,6 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of poprun for zsh. Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp.
 
+if (( CURRENT > 2 )) && [[ $words[2] = simulate ]]; then
+  shift words; (( CURRENT-- ))
+  _arguments -S \
+    '--help[print this text and exit]' \
+    '--model=[the training, as key = value lines with units]:FILE:_files' \
+    '--fit=[measured runs, from which the times that the model leaves out are learned: comma-separated values, or the log that POPDIST_SCALING_LOG named]:TABLE:_files' \
+    '--hold-out=[runs on these Pods are compared with their prediction, and not learned from]:PODS:_values -s , PODS pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 pod64-torus pod64-twist pod1024 pod4096 pod16384 pod65536' \
+    '--export-model=[write the model with all that was learned into this new file]:FILE:_files' \
+    '--system=[Pods to predict for, separated by commas]:PODS:_values -s , PODS pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 pod64-torus pod64-twist pod1024 pod4096 pod16384 pod65536' \
+    '--num-replicas=[copies of the model]:N: ' \
+    '--micro-batch=[elements of a micro-batch]:N: ' \
+    '--gradient-accumulation=[number of micro-batches of a step]:N: ' \
+    '--global-batch=[samples of a step, whatever the Pod: decides the gradient accumulation on each of them]:N: ' \
+    '--json[print one JSON object, in seconds and samples]' \
+    '--svg[print a picture of throughput against replicas]' \
+    && return
+  return 1
+fi
+
 _arguments -S -A '-*' \
   '--help[print this text and exit]' \
   '-h[print this text and exit]' \
@@ -108,5 +127,5 @@ _arguments -S -A '-*' \
   '--sync-type=[synchronisation of the partition'\''s IPUs]:TYPE:(ST_GS2_DEFAULT ST_GS2_INDEPENDENT_RAILS ST_POD_NATIVE_DEFAULT ST_POD_NATIVE_REPLICATED_PIPELINE)' \
   '*--mpi-global-args=[options of mpirun, split as a shell would: -x, --tag-output, --timestamp-output, --output-filename, --allow-run-as-root, --bind-to, --map-by, --report-bindings and --wdir are supported]:ARGS: ' \
   '*--mpi-local-args=[the same, for the arguments that PopRun gives to each instance]:ARGS: ' \
-  '(-)1: :{_alternative "programs:program:_command_names -e" "commands:command:(doctor)"}' \
+  '(-)1: :{_alternative "programs:program:_command_names -e" "commands:command:(doctor simulate)"}' \
   '*:: :_normal'

@@ -11,6 +11,7 @@
 #include "common/contract/exit_code.h"
 #include "poprun/command/doctor_command.h"
 #include "poprun/command/run_command.h"
+#include "poprun/command/simulate_command.h"
 
 namespace pop {
 namespace {
@@ -37,8 +38,10 @@ int dispatch(int argc, char** argv, const HostsHalf* hosts) {
       return reportMistakes({taken.message()});
   }
   const cli::Spelling spelling = cli::spellingOf(line.name);
-  if (spelling == cli::Spelling::kPoprun && !line.arguments.empty() && line.arguments.front() == "doctor")
-    return doctorCommand(line, hosts);
+  const bool has_command = spelling == cli::Spelling::kPoprun && !line.arguments.empty();
+  if (has_command && line.arguments.front() == "doctor") return doctorCommand(line, hosts);
+  if (has_command && line.arguments.front() == "simulate")
+    return simulateCommand({line.arguments.begin() + 1, line.arguments.end()});
   return runCommand(line, spelling, hosts);
 }
 

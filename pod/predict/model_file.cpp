@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 #include <vector>
 
@@ -66,12 +67,12 @@ std::string bytesText(std::uint64_t bytes) {
 }
 
 Status readChip(Training& training, std::string_view value) {
-  for (const std::string_view chip : {"Mk2", "Bow"}) {
+  for (const std::string_view chip : {"Mk2", "Bow", "Mk1"}) {
     if (lowerCase(value) != lowerCase(chip)) continue;
     training.chip = chip;
     return {};
   }
-  return invalidArgument(inQuotes(value) + " is no chip: use Mk2 or Bow");
+  return invalidArgument(inQuotes(value) + " is no chip: use Mk2, Bow or Mk1");
 }
 
 constexpr Key kKeys[] = {
@@ -149,6 +150,9 @@ Status checkTogether(const Training& training, const Places& places) {
     return invalidArgument(
         "batch_norm_layers, batch_norm_span (2 or more) and batch_norm_statistics belong together: write "
         "all three or none");
+  if (!std::has_single_bit(static_cast<unsigned>(training.ipus_per_replica)))
+    return invalidArgument("ipus_per_replica: a replica has a power of two of IPUs, not " +
+                           std::to_string(training.ipus_per_replica));
   if (training.gradient_bytes == 0) return invalidArgument("gradients: 0 bytes exchange nothing");
   if (training.micro_batch_s && *training.micro_batch_s == 0)
     return invalidArgument("micro_batch_time is 0: leave it out to learn it");

@@ -14,12 +14,22 @@ double secondsPerSlot(const Training& training, const Placement& placement) {
          static_cast<double>(training.micro_batch);
 }
 
-Status checkSpan(const Training& training, int replicas) {
+Status checkGroups(const Training& training, const Placement& placement) {
   const int span = training.batch_norm.span;
-  if (replicas % span == 0) return {};
-  return invalidArgument(counted(replicas, "replica") +
-                         " cannot be divided into groups of batch_norm_span = " + std::to_string(span) +
-                         ": change one of them");
+  const std::string name = "batch_norm_span = " + std::to_string(span);
+  if (placement.replicas % span != 0)
+    return invalidArgument(counted(placement.replicas, "replica") + " cannot be divided into groups of " +
+                           name + ": change one of them");
+  if (std::int64_t{span} * training.ipus_per_replica > placement.system.ipus_per_domain)
+    return invalidArgument("a group of " + name + " is larger than an IPU-Link domain: make it smaller");
+  return {};
+}
+
+Status checkPipeline(const Training& training, const Placement& placement) {
+  if (training.stages == 1 || placement.gradient_accumulation >= training.stages) return {};
+  return invalidArgument("a pipeline of " + counted(training.stages, "stage") +
+                         " needs gradient_accumulation of at least as many, not " +
+                         std::to_string(placement.gradient_accumulation));
 }
 
 }  // namespace
@@ -36,10 +46,10 @@ Result<int> domainsOf(const Placement& placement, int ipus_per_replica) {
   const SystemShape& system = placement.system;
   const std::int64_t ipus = std::int64_t{placement.replicas} * ipus_per_replica;
   const std::string job = counted(placement.replicas, "replica") + " of " + counted(ipus_per_replica, "IPU");
-  if (placement.replicas < 1) return invalidArgument("a training has at least one replica");
   if (ipus_per_replica > system.ipus_per_domain)
     return invalidArgument("a replica of " + counted(ipus_per_replica, "IPU") + " is larger than " +
                            system.name + "'s IPU-Link domain of " + std::to_string(system.ipus_per_domain));
+  if (placement.replicas < 1) return invalidArgument("a training has at least one replica");
   if (ipus > system.ipus())
     return invalidArgument(job + " need " + std::to_string(ipus) + " IPUs, and " + system.name + " has " +
                            std::to_string(system.ipus()) + ": take fewer replicas, or a larger system");
@@ -54,7 +64,8 @@ Result<Prediction> knownPart(const Training& training, const Placement& placemen
                              const CommunicationTime& communication) {
   Prediction result{.placement = placement};
   POP_ASSIGN_OR_RETURN(result.domains, domainsOf(placement, training.ipus_per_replica));
-  POP_RETURN_IF_ERROR(checkSpan(training, placement.replicas));
+  POP_RETURN_IF_ERROR(checkGroups(training, placement));
+  POP_RETURN_IF_ERROR(checkPipeline(training, placement));
   result.slots = slotsOf(placement.gradient_accumulation, training.stages);
   const auto slots = static_cast<double>(result.slots);
   const auto timeOf = [&](std::uint64_t bytes, int replicas) {

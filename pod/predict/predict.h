@@ -51,7 +51,8 @@ Result<int> domainsOf(const Placement& placement, int ipus_per_replica);
 double gatewayShare(int domains);
 
 /// All that is known without measurements: exchanges by `communication`, and the times that `training` has;
-/// those that it has not count as 0. kInvalidArgument: the replicas do not fit on the system.
+/// those that it has not count as 0. kInvalidArgument: the replicas do not fit on the system, or cannot be
+/// grouped for batch norm, or the pipeline cannot be filled.
 Result<Prediction> knownPart(const Training& training, const Placement& placement,
                              const CommunicationTime& communication);
 

@@ -44,8 +44,7 @@ const OptionRow kRows[] = {
      "IPU-Link domains; the instances are divided evenly over them", integer<&Options::num_ilds>()},
     {kJob, "--system", "", "POD", "the smallest pod that fits",
      "Pod to emulate, such as pod16 or bow-pod64", text<&Options::system>(),
-     {.words = "pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 "
-              "pod64-torus pod64-twist pod1024 pod4096 pod16384 pod65536"}},
+     {.words = kPodNames}},
     {kJob, "--offline-mode", "", "BOOL", "no", "run without attaching to any IPU",
      boolean<&Options::offline_mode>(), {.rule = kOptional}},
 

@@ -14,6 +14,11 @@
 
 namespace pop::cli {
 
+/// The Pods that can be emulated, separated by blanks.
+inline constexpr std::string_view kPodNames =
+    "pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 pod64-torus "
+    "pod64-twist pod1024 pod4096 pod16384 pod65536";
+
 /// Headings, in the order in which they are printed.
 enum class Group : std::uint8_t {
   kGeneric,
@@ -28,6 +33,7 @@ enum class Group : std::uint8_t {
   kConfiguration,
   kPartition,
   kMpi,
+  kSimulate,  ///< of `poprun simulate` only: see simulate_options.h
 };
 struct GroupTitle {
   Group group;

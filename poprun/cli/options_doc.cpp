@@ -7,6 +7,7 @@
 
 #include "common/base/text.h"
 #include "poprun/cli/option_table.h"
+#include "poprun/cli/simulate_options.h"
 
 namespace pop::cli {
 namespace {
@@ -17,8 +18,13 @@ constexpr std::size_t kHelpWidth = 100;
 constexpr std::string_view kUsage =
     "poprun [options] [--] program [arguments] [: [options] program [arguments] …]";
 constexpr std::string_view kDoctorUsage = "poprun doctor [options]";
+constexpr std::string_view kSimulateUsage = "poprun simulate --model FILE [options]";
 constexpr std::string_view kSummary =
     "Runs a data-parallel program as several instances, each with its share of the model's replicas.";
+constexpr std::string_view kSimulateSummary =
+    "Predicts what a training would do on Pods that you do not have, from a few numbers of its program and "
+    "from "
+    "runs that you have measured. Nothing is started.";
 constexpr std::string_view kNotes[] = {
     "Write options as --opt value or --opt=value; the last one wins. BOOL is yes/no, on/off, true/false or "
     "1/0 "
@@ -30,6 +36,9 @@ constexpr std::string_view kNotes[] = {
     "`poprun doctor` examines the hosts of a job before you start it: it reports what would fail on any of "
     "them, and returns 0 if nothing would, else 1. To start a program of that name, write `poprun -- "
     "doctor`.",
+    "`poprun simulate` predicts what a training would do on a Pod that you do not have, and has options of "
+    "its "
+    "own: `poprun simulate --help`. To start a program of that name, write `poprun -- simulate`.",
     "poprun also understands the options of mpirun that have a meaning here. If it is called by the name "
     "mpirun, mpiexec, orterun or horovodrun, that command's spelling takes precedence (links are in "
     "libexec/poprun/names).",
@@ -77,6 +86,12 @@ _poprun_paths() {
 
 _poprun() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program
+  if [ "$COMP_CWORD" -gt 1 ] && [ "${COMP_WORDS[1]}" = simulate ]; then
+    [ "$word" = = ] && word=
+    [ "$before" = = ] && before=${COMP_WORDS[COMP_CWORD - 2]}
+    _poprun_simulate_value "$before" "$word"
+    return
+  fi
   program=$(_poprun_program_at)
   if [ "$program" -lt "$COMP_CWORD" ]; then
     _poprun_paths -f "$word"
@@ -91,7 +106,7 @@ _poprun() {
   else
     _poprun_value "$before" "$word"
     [ "${COMP_WORDS[1]}" = doctor ] || COMPREPLY+=($(compgen -c -- "$word"))
-    [ "$COMP_CWORD" -gt 1 ] || COMPREPLY+=($(compgen -W doctor -- "$word"))
+    [ "$COMP_CWORD" -gt 1 ] || COMPREPLY+=($(compgen -W 'doctor simulate' -- "$word"))
   fi
 }
 
@@ -187,6 +202,8 @@ std::string manOption(const OptionRow& row) {
   return text;
 }
 
+constexpr std::string_view kColumns = "| Option | Value | Meaning | Default |\n|---|---|---|---|\n";
+
 std::string tableCell(std::string text) {
   return replaced(replaced(std::move(text), "|", "\\|"), "<", "&lt;");
 }
@@ -207,14 +224,48 @@ std::string referenceRow(const OptionRow& row) {
   return text + " | " + tableCell(std::string(row.default_text)) + " |\n";
 }
 
+struct BashParts {
+  std::string names;
+  std::string take_value;  // names of options whose value is the next word, whatever it is
+  std::string cases;       // what is offered for the value of each
+};
+
+BashParts bashParts(std::span<const OptionRow> table) {
+  BashParts parts;
+  for (const OptionRow& row : table) {
+    const std::vector<std::string> own = namesOf(row);
+    parts.names += (parts.names.empty() ? "" : " ") + join(own, " ");
+    if (row.traits.rule == ValueRule::kNone) continue;
+    const std::string words = join(wordsOf(row), " ");
+    std::string reply;
+    if (!words.empty())
+      reply = row.traits.list ? "_poprun_list '" + words + "' \"$word\""
+                              : "COMPREPLY=($(compgen -W '" + words + "' -- \"$word\"))";
+    if (row.traits.hint == Hint::kFile) reply = "_poprun_paths -f \"$word\"";
+    if (row.traits.hint == Hint::kDirectory) reply = "_poprun_paths -d \"$word\"";
+    if (reply.empty()) reply = "COMPREPLY=()";
+    parts.cases += "    " + join(own, " | ") + ") " + reply + " ;;\n";
+    if (row.traits.rule == ValueRule::kRequired)
+      parts.take_value += (parts.take_value.empty() ? "" : " ") + join(own, " ");
+  }
+  return parts;
+}
+
 }  // namespace
 
 std::string helpText() {
   std::string text = std::string(kSummary) + "\nUsage: " + std::string(kUsage) + "\n       " +
-                     std::string(kDoctorUsage) + '\n';
+                     std::string(kDoctorUsage) + "\n       " + std::string(kSimulateUsage) + '\n';
   forEachGroup([&](std::string_view title) { text += '\n' + std::string(title) + ":\n"; },
                [&](const OptionRow& row) { text += helpLine(row); });
   for (const std::string_view note : kNotes) text += '\n' + wrapped(note, 0, kHelpWidth) + '\n';
+  return text;
+}
+
+std::string simulateHelpText() {
+  std::string text =
+      wrapped(kSimulateSummary, 0, kHelpWidth) + "\nUsage: " + std::string(kSimulateUsage) + "\n\n";
+  for (const OptionRow& row : simulateTable()) text += helpLine(row);
   return text;
 }
 
@@ -223,14 +274,15 @@ std::string referencePage() {
       "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
       "<!-- Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp. -->\n"
       "# Options of poprun\n\n    " +
-      std::string(kUsage) + "\n    " + std::string(kDoctorUsage) + "\n\n" + std::string(kSummary) + "\n";
+      std::string(kUsage) + "\n    " + std::string(kDoctorUsage) + "\n    " + std::string(kSimulateUsage) +
+      "\n\n" + std::string(kSummary) + "\n";
   for (const std::string_view note : kNotes) text += '\n' + wrapped(note, 0, kHelpWidth) + '\n';
   forEachGroup(
-      [&](std::string_view title) {
-        text +=
-            "\n## " + std::string(title) + "\n\n| Option | Value | Meaning | Default |\n|---|---|---|---|\n";
-      },
+      [&](std::string_view title) { text += "\n## " + std::string(title) + "\n\n" + std::string(kColumns); },
       [&](const OptionRow& row) { text += referenceRow(row); });
+  text += "\n## Options of poprun simulate\n\n" + wrapped(kSimulateSummary, 0, kHelpWidth) +
+          "\nThe [guide](../guide/pods.md) has the files.\n\n" + std::string(kColumns);
+  for (const OptionRow& row : simulateTable()) text += referenceRow(row);
   return text +
          "\nConfiguration files, and the options of mpirun and horovodrun: "
          "[command_line](command_line.md).\n";
@@ -242,12 +294,14 @@ std::string manPage() {
       ".\\\" Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp.\n"
       ".TH POPRUN 1\n.SH NAME\npoprun \\- run a data\\-parallel program as several instances\n"
       ".SH SYNOPSIS\n" +
-      roff(std::string(kUsage)) + "\n.br\n" + roff(std::string(kDoctorUsage)) + "\n.SH DESCRIPTION\n" +
-      roff(std::string(kSummary)) + '\n';
+      roff(std::string(kUsage)) + "\n.br\n" + roff(std::string(kDoctorUsage)) + "\n.br\n" +
+      roff(std::string(kSimulateUsage)) + "\n.SH DESCRIPTION\n" + roff(std::string(kSummary)) + '\n';
   for (const std::string_view note : kNotes) text += ".PP\n" + roff(std::string(note)) + '\n';
   text += ".SH OPTIONS\n";
   forEachGroup([&](std::string_view title) { text += ".SS " + roff(std::string(title)) + '\n'; },
                [&](const OptionRow& row) { text += manOption(row); });
+  text += ".SH OPTIONS OF POPRUN SIMULATE\n" + roff(std::string(kSimulateSummary)) + '\n';
+  for (const OptionRow& row : simulateTable()) text += manOption(row);
   return text +
          ".SH EXIT STATUS\n"
          "The program's: the code of the first instance that failed, or 128 plus the signal that killed it; "
@@ -258,39 +312,29 @@ std::string manPage() {
 }
 
 std::string bashCompletion() {
-  std::string names;
-  std::string flags;
-  std::string cases;
-  for (const OptionRow& row : optionTable()) {
-    const std::vector<std::string> own = namesOf(row);
-    names += (names.empty() ? "" : " ") + join(own, " ");
-    if (row.traits.rule == ValueRule::kNone) continue;
-    const std::string words = join(wordsOf(row), " ");
-    std::string reply;
-    if (!words.empty())
-      reply = row.traits.list ? "_poprun_list '" + words + "' \"$word\""
-                              : "COMPREPLY=($(compgen -W '" + words + "' -- \"$word\"))";
-    if (row.traits.hint == Hint::kFile) reply = "_poprun_paths -f \"$word\"";
-    if (row.traits.hint == Hint::kDirectory) reply = "_poprun_paths -d \"$word\"";
-    if (reply.empty()) reply = "COMPREPLY=()";
-    cases += "    " + join(own, " | ") + ") " + reply + " ;;\n";
-    if (row.traits.rule == ValueRule::kRequired) flags += (flags.empty() ? "" : " ") + join(own, " ");
-  }
+  const BashParts job = bashParts(optionTable());
+  const BashParts simulate = bashParts(simulateTable());
   return R"(# SPDX-License-Identifier: Apache-2.0
 # Completion of poprun for bash. Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp.
 
 _poprun_names=')" +
-         names + "'\n\n# Options that take the next word, whatever it is.\n_poprun_take_value=' " + flags +
-         " '\n" + R"(
+         job.names + "'\n\n# Options that take the next word, whatever it is.\n_poprun_take_value=' " +
+         job.take_value + " '\n" + R"(
 _poprun_value() {
   local word=$2
   case $1 in
-)" + cases +
+)" + job.cases +
          R"(    *) COMPREPLY=() ;;
   esac
 }
 
-)" + std::string(kCompletionCode);
+# All of `poprun simulate`: no program follows.
+_poprun_simulate_value() {
+  local word=$2
+  case $1 in
+)" + simulate.cases +
+         "    *) COMPREPLY=($(compgen -W '" + simulate.names + "' -- \"$word\")) ;;\n  esac\n}\n\n" +
+         std::string(kCompletionCode);
 }
 
 }  // namespace pop::cli

@@ -9,6 +9,9 @@ namespace pop::cli {
 
 std::string helpText();
 
+/// poprun simulate --help
+std::string simulateHelpText();
+
 /// docs/reference/poprun.md
 std::string referencePage();
 

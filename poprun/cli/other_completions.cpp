@@ -7,6 +7,7 @@
 #include "common/base/text.h"
 #include "poprun/cli/option_table.h"
 #include "poprun/cli/options_doc.h"
+#include "poprun/cli/simulate_options.h"
 
 namespace pop::cli {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 constexpr std::string_view kMade = "Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp.\n";
 
 constexpr std::string_view kZshEnd =
-    R"zsh(  '(-)1: :{_alternative "programs:program:_command_names -e" "commands:command:(doctor)"}' \
+    R"zsh(  '(-)1: :{_alternative "programs:program:_command_names -e" "commands:command:(doctor simulate)"}' \
   '*:: :_normal'
 )zsh";
 
@@ -42,7 +43,18 @@ function __poprun_before_program
 end
 
 complete -c poprun -n __poprun_before_program -x -a '(__fish_complete_command)'
+function __poprun_simulates
+  set -l words (commandline -opc)
+  test (count $words) -gt 1; and test "$words[2]" = simulate
+end
+
+function __poprun_at_first_word
+  test (count (commandline -opc)) -eq 1
+end
+
 complete -c poprun -n __poprun_before_program -a doctor -d 'Examine the hosts of a job'
+complete -c poprun -n __poprun_at_first_word -a simulate -d 'Predict a training on other Pods'
+complete -c poprun -n __poprun_simulates -f
 )";
 
 std::string escaped(std::string_view text, std::string_view signs) {
@@ -91,7 +103,9 @@ std::string fishName(const std::string& name) {
 }
 
 std::string fishLine(const OptionRow& row) {
-  std::string line = "complete -c poprun -n __poprun_before_program";
+  const bool is_of_job = row.group != Group::kSimulate;
+  std::string line =
+      std::string("complete -c poprun -n ") + (is_of_job ? "__poprun_before_program" : "__poprun_simulates");
   for (const std::string& name : namesOf(row)) line += fishName(name);
   line += " -d '" + escaped(row.description, "'\\") + '\'';
   const std::string words = join(wordsOf(row), " ");
@@ -107,7 +121,11 @@ std::string fishLine(const OptionRow& row) {
 std::string zshCompletion() {
   std::string text =
       "#compdef poprun\n# SPDX-License-Identifier: Apache-2.0\n# Completion of poprun for zsh. " +
-      std::string(kMade) + "\n_arguments -S -A '-*' \\\n";
+      std::string(kMade) +
+      "\nif (( CURRENT > 2 )) && [[ $words[2] = simulate ]]; then\n"
+      "  shift words; (( CURRENT-- ))\n  _arguments -S \\\n";
+  for (const OptionRow& row : simulateTable()) text += "  " + zshSpec(row, std::string(row.name));
+  text += "    && return\n  return 1\nfi\n\n_arguments -S -A '-*' \\\n";
   for (const OptionRow& row : optionTable()) {
     for (const std::string& name : namesOf(row)) text += zshSpec(row, name);
   }
@@ -122,6 +140,7 @@ std::string fishCompletion() {
     if (row.traits.rule != ValueRule::kRequired) continue;
     for (const std::string& name : namesOf(row)) take_value += ' ' + name;
   }
+  for (const OptionRow& row : simulateTable()) lines += fishLine(row);
   return "# SPDX-License-Identifier: Apache-2.0\n# Completion of poprun for fish. " + std::string(kMade) +
          "\n# Options that take the next word, whatever it is.\nset -g __poprun_take_value" + take_value +
          '\n' + std::string(kFishFunction) + lines;

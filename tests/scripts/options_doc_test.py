@@ -72,6 +72,14 @@ class Completion(unittest.TestCase):
         self.assertEqual(complete("poprun", "doctor", "--host", "a", "ca"), [])
         self.assertNotIn("doctor", complete("poprun", "--host", "a", "docto"))
 
+    def test_simulate_has_options_of_its_own(self):
+        self.assertEqual(complete("poprun", "simul"), ["simulate"])
+        self.assertEqual(complete("poprun", "simulate", "--m"), ["--model", "--micro-batch"])
+        self.assertEqual(complete("poprun", "simulate", "--model", "README"), ["README.md"])
+        self.assertEqual(complete("poprun", "simulate", "--model", "=", "README"), ["README.md"])
+        self.assertEqual(complete("poprun", "simulate", "--system", "pod16,pod25"), ["pod16,pod256"])
+        self.assertNotIn("--host", complete("poprun", "simulate", "--"))
+
     def test_values_that_may_be_left_out(self):
         offered = complete("poprun", "--print-topology", "")
         self.assertIn("yes", offered)
@@ -129,6 +137,9 @@ class Zsh(unittest.TestCase):
     def test_values(self):
         self.type("poprun --process-placement spreadn\t", "spreadnuma")
 
+    def test_simulate_has_options_of_its_own(self):
+        self.type("poprun simulate --hold\t", "--hold-out")
+
     def test_lists(self):
         self.type("poprun --env-for pytorch,te\t", "pytorch,tensorflow")
 
@@ -151,6 +162,13 @@ class Fish(unittest.TestCase):
     def test_values(self):
         self.assertEqual(sorted(self.offered("poprun --process-placement spread")), ["spreadcores", "spreadnuma"])
         self.assertEqual(self.offered("poprun --sync-type=ST_POD_NATIVE_D"), ["--sync-type=ST_POD_NATIVE_DEFAULT"])
+
+    def test_simulate_has_options_of_its_own(self):
+        self.assertEqual(self.offered("poprun simul"), ["simulate"])
+        self.assertEqual(self.offered("poprun simulate --hold"), ["--hold-out"])
+        self.assertEqual(self.offered("poprun simulate --num-i"), [])
+        self.assertEqual(self.offered("poprun simulate --model READ"), ["README.md"])
+        self.assertIn("pod16,pod256", self.offered("poprun simulate --system pod16,pod25"))
 
     def test_lists(self):
         self.assertIn("pytorch,tensorflow", self.offered("poprun --env-for pytorch,te"))

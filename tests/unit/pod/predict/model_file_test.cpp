@@ -59,9 +59,10 @@ TEST(ModelFile, ErrorsNameLineKeyAndCause) {
   EXPECT_THAT(errorOf(small + "stages = 0\n"), HasSubstr("'0' is no whole number from 1"));
   EXPECT_THAT(errorOf(small + "stages = 8.5\n"), HasSubstr("'8.5' is no whole number"));
   EXPECT_THAT(errorOf(small + "hello\n"), HasSubstr("line 6: expected key = value"));
-  EXPECT_THAT(errorOf("chip = A100\n"), HasSubstr("use Mk2 or Bow"));
+  EXPECT_THAT(errorOf("chip = A100\n"), HasSubstr("use Mk2, Bow or Mk1"));
   EXPECT_THAT(errorOf("chip = Mk2\n"), HasSubstr("'x.model': micro_batch is missing"));
   EXPECT_THAT(errorOf(small + "batch_norm_layers = 53\n"), HasSubstr("belong together"));
+  EXPECT_THAT(errorOf(small + "ipus_per_replica = 3\n"), HasSubstr("a power of two of IPUs, not 3"));
   EXPECT_THAT(errorOf(small + "samples_per_element = 0\n"), HasSubstr("no number above 0"));
 }
 

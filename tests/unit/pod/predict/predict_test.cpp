@@ -106,6 +106,10 @@ TEST(Predict, RefusesWhatItCannotKnow) {
   EXPECT_THAT(messageOf(training(), {.system = testing::mk2(1), .replicas = 65}), HasSubstr("pod64 has 64"));
   EXPECT_THAT(messageOf(training(), {.system = testing::mk2(2), .replicas = 65}),
               HasSubstr("evenly over the 2 IPU-Link domains"));
+  Training deep = training();
+  deep.stages = 8;
+  EXPECT_THAT(messageOf(deep, {.system = testing::mk2(1), .gradient_accumulation = 7}),
+              HasSubstr("a pipeline of 8 stages needs gradient_accumulation"));
   Training large = training();
   large.ipus_per_replica = 128;
   EXPECT_THAT(messageOf(large, {.system = testing::mk2(2)}),

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/cli/simulate_options.h"
+
+#include <array>
+
+#include "common/base/similar_word.h"
+#include "common/base/text.h"
+
+namespace pop::cli {
+namespace {
+
+using Reader = Status (*)(SimulateOptions& options, const std::string& value);
+
+constexpr std::int64_t kMostInOption = 1'000'000'000;
+
+template <auto field>
+Status readPath(SimulateOptions& options, const std::string& value) {
+  if (value.empty()) return invalidArgument("the name of the file is empty");
+  options.*field = value;
+  return {};
+}
+
+template <auto field>
+Status readNumber(SimulateOptions& options, const std::string& value) {
+  const Result<std::int64_t> number = parseInteger(value);
+  if (!number.ok() || number.value() < 1 || number.value() > kMostInOption)
+    return invalidArgument(inQuotes(value) + " is no whole number from 1 to " +
+                           std::to_string(kMostInOption));
+  options.*field = number.value();
+  return {};
+}
+
+template <auto field>
+Status readNames(SimulateOptions& options, const std::string& value) {
+  options.*field = split(value, ',');
+  for (const std::string& name : options.*field) {
+    if (!isAmong(kPodNames, name))
+      return invalidArgument("no Pod is called " + inQuotes(name) + ": use some of " +
+                             std::string(kPodNames) + ", separated by commas");
+  }
+  return {};
+}
+
+template <SimulateForm form>
+Status readForm(SimulateOptions& options, const std::string&) {
+  options.form = form;
+  return {};
+}
+
+constexpr OptionTraits kFlag{.rule = ValueRule::kNone};
+constexpr OptionTraits kFile{.hint = Hint::kFile};
+constexpr OptionTraits kPods{.words = kPodNames, .list = true};
+
+constexpr OptionRow row(std::string_view name, std::string_view value_name, std::string_view default_text,
+                        std::string_view description, OptionTraits traits) {
+  return {Group::kSimulate, name, "", value_name, default_text, description, {}, traits};
+}
+
+constexpr std::array kRows{
+    row("--help", "", "", "print this text and exit", kFlag),
+    row("--model", "FILE", "", "the training, as key = value lines with units", kFile),
+    row("--fit", "TABLE", "",
+        "measured runs, from which the times that the model leaves out are learned: comma-separated values, "
+        "or "
+        "the log that POPDIST_SCALING_LOG named",
+        kFile),
+    row("--hold-out", "PODS", "",
+        "runs on these Pods are compared with their prediction, and not learned from", kPods),
+    row("--export-model", "FILE", "", "write the model with all that was learned into this new file", kFile),
+    row("--system", "PODS", "those of the model's chip, up to 256 IPUs",
+        "Pods to predict for, separated by commas", kPods),
+    row("--num-replicas", "N", "as many as fit", "copies of the model", {}),
+    row("--micro-batch", "N", "as in the model", "elements of a micro-batch", {}),
+    row("--gradient-accumulation", "N", "as in the model", "number of micro-batches of a step", {}),
+    row("--global-batch", "N", "",
+        "samples of a step, whatever the Pod: decides the gradient accumulation on each of them",
+        {.excludes = "--gradient-accumulation"}),
+    row("--json", "", "", "print one JSON object, in seconds and samples", kFlag),
+    row("--svg", "", "", "print a picture of throughput against replicas", kFlag),
+};
+
+constexpr std::array<Reader, kRows.size()> kReaders{
+    [](SimulateOptions& options, const std::string&) {
+      options.help = true;
+      return Status();
+    },
+    readPath<&SimulateOptions::model>,
+    readPath<&SimulateOptions::fit>,
+    readNames<&SimulateOptions::hold_out>,
+    readPath<&SimulateOptions::export_model>,
+    readNames<&SimulateOptions::systems>,
+    readNumber<&SimulateOptions::replicas>,
+    readNumber<&SimulateOptions::micro_batch>,
+    readNumber<&SimulateOptions::gradient_accumulation>,
+    readNumber<&SimulateOptions::global_batch>,
+    readForm<SimulateForm::kJson>,
+    readForm<SimulateForm::kSvg>,
+};
+
+std::string unknownWord(const std::string& word) {
+  if (!word.starts_with('-')) return "simulate starts no program: leave out " + inQuotes(word);
+  std::vector<std::string_view> names;
+  for (const OptionRow& each : kRows) names.push_back(each.name);
+  const std::string_view similar = similarWord(word, names);
+  return "simulate has no option " + word +
+         (similar.empty() ? ": see poprun simulate --help" : ": did you mean " + std::string(similar) + '?');
+}
+
+std::size_t indexOf(std::string_view name) {
+  std::size_t index = 0;
+  while (index < kRows.size() && kRows[index].name != name) ++index;
+  return index;
+}
+
+// Reads the option at `at` and its value, and leaves `at` at the last word that it took.
+Status readOption(const std::vector<std::string>& words, std::size_t& at, SimulateOptions& options) {
+  const std::string& word = words[at];
+  const std::size_t equals = word.find('=');
+  const std::string name = word.substr(0, equals);
+  const std::size_t index = indexOf(name);
+  if (index == kRows.size()) return invalidArgument(unknownWord(name));
+  std::string value;
+  const bool takes_value = kRows[index].traits.rule != ValueRule::kNone;
+  if (!takes_value && equals != std::string::npos) return invalidArgument(name + " takes no value");
+  if (takes_value && equals == std::string::npos && at + 1 == words.size())
+    return invalidArgument(name + " needs a value: " + name + ' ' + std::string(kRows[index].value_name));
+  if (takes_value) value = equals == std::string::npos ? words[++at] : word.substr(equals + 1);
+  const Status read = kReaders[index](options, value);
+  return read.ok() ? read : invalidArgument(name + ": " + read.message());
+}
+
+std::vector<std::string> mistakesOf(const SimulateOptions& options) {
+  std::vector<std::string> mistakes;
+  if (options.model.empty())
+    mistakes.emplace_back("simulate needs a model of the training: --model FILE (docs/guide/pods.md)");
+  if (options.global_batch && options.gradient_accumulation)
+    mistakes.emplace_back(
+        "--global-batch decides the gradient accumulation: leave out "
+        "--gradient-accumulation");
+  if (options.fit.empty() && !options.hold_out.empty())
+    mistakes.emplace_back("--hold-out holds back runs of --fit: add --fit TABLE");
+  if (options.fit.empty() && !options.export_model.empty())
+    mistakes.emplace_back("--export-model writes what --fit learns: add --fit TABLE");
+  return mistakes;
+}
+
+}  // namespace
+
+ParsedSimulation parseSimulateOptions(const std::vector<std::string>& arguments) {
+  ParsedSimulation parsed;
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    const Status read = readOption(arguments, at, parsed.options);
+    if (!read.ok()) parsed.mistakes.push_back(read.message());
+  }
+  if (parsed.options.help || !parsed.mistakes.empty()) return parsed;
+  parsed.mistakes = mistakesOf(parsed.options);
+  return parsed;
+}
+
+std::span<const OptionRow> simulateTable() {
+  return kRows;
+}
+
+}  // namespace pop::cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of `poprun simulate`: its table, from which its help, its part of the reference and man
+// pages and its completion are made as well.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "poprun/cli/option_table.h"
+
+namespace pop::cli {
+
+enum class SimulateForm : std::uint8_t { kText, kJson, kSvg };
+
+struct SimulateOptions {
+  bool help = false;
+  std::string model;
+  std::string fit;  ///< empty: the model has its times
+  std::vector<std::string> hold_out;
+  std::string export_model;
+  std::vector<std::string> systems;  ///< empty: those of the model's chip
+  std::optional<std::int64_t> replicas;
+  std::optional<std::int64_t> micro_batch;
+  std::optional<std::int64_t> gradient_accumulation;
+  std::optional<std::int64_t> global_batch;
+  SimulateForm form = SimulateForm::kText;
+};
+
+struct ParsedSimulation {
+  SimulateOptions options;
+  std::vector<std::string> mistakes;  ///< all mistakes, each naming its option
+};
+
+/// `arguments` are those after the word simulate.
+ParsedSimulation parseSimulateOptions(const std::vector<std::string>& arguments);
+
+/// Its options; their codecs are null.
+std::span<const OptionRow> simulateTable();
+
+}  // namespace pop::cli

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pods for predictions: their shapes, and how long their exchanges take on the simulated clock.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "pod/predict/system_shape.h"
+
+namespace pop {
+
+/// kInvalidArgument: no Pod is called so; the message lists them.
+Result<pod::predict::SystemShape> podShape(std::string_view name);
+
+/// Those with this chip that were sold as they are, smallest first: ladders of at most 256 IPUs.
+std::vector<pod::predict::SystemShape> podShapesOf(std::string_view chip);
+
+/// Seconds of an all-reduce on the simulated clock, as GCL would choose it. The replicas must fit on the
+/// system.
+double podAllReduceSeconds(const pod::predict::SystemShape& system, std::uint64_t bytes_per_replica,
+                           int replicas, int ipus_per_replica);
+
+}  // namespace pop

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/command/simulate_command.h"
+
+#include <algorithm>
+
+#include "common/base/text.h"
+#include "pod/predict/model_file.h"
+#include "pod/predict/runs_table.h"
+#include "poprun/cli/file_text.h"
+#include "poprun/cli/options_doc.h"
+#include "poprun/cli/simulate_options.h"
+#include "poprun/command/command_line.h"
+#include "poprun/command/pod_times.h"
+#include "poprun/command/simulate_report.h"
+#include "scaling/row.h"
+
+namespace pop {
+namespace {
+
+using cli::SimulateOptions;
+using pod::predict::MeasuredRun;
+using pod::predict::SystemShape;
+using pod::predict::Training;
+
+// A scaling log names no system: each run was on the smallest that holds its replicas.
+Result<std::vector<MeasuredRun>> runsOfLog(const std::string& text, const std::string& file,
+                                           const Training& training) {
+  POP_ASSIGN_OR_RETURN(const std::vector<scaling::Row> rows, scaling::parseRows(text, file));
+  const std::vector<SystemShape> systems = podShapesOf(training.chip);
+  std::vector<MeasuredRun> runs;
+  std::size_t line = 0;
+  for (const scaling::Row& row : rows) {
+    ++line;
+    if (row.updates == 0) continue;
+    const auto system = std::find_if(systems.begin(), systems.end(), [&](const SystemShape& each) {
+      return each.ipus() >= row.replicas * training.ipus_per_replica;
+    });
+    if (system == systems.end())
+      return invalidArgument(inQuotes(file) + ", run " + std::to_string(line) + ": no Pod has room for " +
+                             counted(row.replicas, "replica") + " of " +
+                             counted(training.ipus_per_replica, "IPU"));
+    runs.push_back({.line = line,
+                    .placement = {.system = *system,
+                                  .replicas = static_cast<int>(row.replicas),
+                                  .micro_batch = row.micro_batch,
+                                  .gradient_accumulation = row.accumulation},
+                    .step_s = row.seconds.all / static_cast<double>(row.updates)});
+  }
+  if (runs.empty()) return invalidArgument(inQuotes(file) + " has no run with updates");
+  return runs;
+}
+
+Result<std::vector<MeasuredRun>> readRuns(const std::string& file, const Training& training) {
+  POP_ASSIGN_OR_RETURN(const std::string text, cli::readFileText(file));
+  if (trimmed(text).starts_with('{')) return runsOfLog(text, file, training);
+  return pod::predict::parseRuns(text, file, training, podShape);
+}
+
+bool isHeldOut(const SimulateOptions& options, const MeasuredRun& run) {
+  return std::find(options.hold_out.begin(), options.hold_out.end(), run.placement.system.name) !=
+         options.hold_out.end();
+}
+
+Status checkHeldOut(const SimulateOptions& options, const std::vector<MeasuredRun>& runs) {
+  for (const std::string& name : options.hold_out) {
+    const bool is_there = std::any_of(
+        runs.begin(), runs.end(), [&](const MeasuredRun& run) { return run.placement.system.name == name; });
+    if (!is_there) return invalidArgument("--hold-out: " + inQuotes(options.fit) + " has no run on " + name);
+  }
+  return {};
+}
+
+Result<Simulation> learn(const SimulateOptions& options, const Training& training) {
+  POP_ASSIGN_OR_RETURN(const std::vector<MeasuredRun> runs, readRuns(options.fit, training));
+  POP_RETURN_IF_ERROR(checkHeldOut(options, runs));
+  std::vector<MeasuredRun> known;
+  std::copy_if(runs.begin(), runs.end(), std::back_inserter(known),
+               [&](const MeasuredRun& run) { return !isHeldOut(options, run); });
+  Result<pod::predict::Fit> fit = pod::predict::fit(training, known, podAllReduceSeconds);
+  if (!fit.ok()) return invalidArgument(inQuotes(options.fit) + ": " + fit.status().message());
+  Simulation simulation;
+  simulation.fit = std::move(*fit);
+  simulation.remarks = simulation.fit.remarks;
+  POP_ASSIGN_OR_RETURN(const std::vector<pod::predict::Comparison> comparisons,
+                       pod::predict::compare(simulation.fit.training, runs, podAllReduceSeconds));
+  for (const pod::predict::Comparison& each : comparisons)
+    simulation.runs.push_back({each, isHeldOut(options, each.measured)});
+  return simulation;
+}
+
+// Asked for by name, a system must be able to run the training; of all systems, those that can are enough.
+Status predictAll(const SimulateOptions& options, Simulation& simulation) {
+  const Training& training = simulation.fit.training;
+  std::vector<SystemShape> systems;
+  for (const std::string& name : options.systems) {
+    POP_ASSIGN_OR_RETURN(SystemShape system, podShape(name));
+    systems.push_back(std::move(system));
+  }
+  const bool all = systems.empty();
+  if (all) systems = podShapesOf(training.chip);
+  pod::predict::Wanted wanted{.micro_batch = options.micro_batch,
+                              .gradient_accumulation = options.gradient_accumulation,
+                              .global_batch = options.global_batch};
+  if (options.replicas) wanted.replicas = static_cast<int>(*options.replicas);
+  POP_ASSIGN_OR_RETURN(simulation.sweep, pod::predict::sweep(training, systems, wanted, podAllReduceSeconds));
+  const pod::predict::Sweep& sweep = simulation.sweep;
+  if (!all && !sweep.left_out.empty()) return invalidArgument(sweep.left_out.front());
+  for (const std::string& each : sweep.left_out) simulation.remarks.push_back("left out " + each);
+  const bool crosses = std::any_of(sweep.predictions.begin(), sweep.predictions.end(),
+                                   [](const pod::predict::Prediction& each) { return each.domains > 1; });
+  if (options.fit.empty() && crosses && !training.gateway_s)
+    simulation.remarks.emplace_back(
+        "the model has no gateway_time: predictions for several IPU-Link domains leave out what collectives "
+        "cost over GW-Links, besides the time on the links themselves");
+  return {};
+}
+
+Result<Simulation> simulationOf(const SimulateOptions& options) {
+  POP_ASSIGN_OR_RETURN(const std::string text, cli::readFileText(options.model));
+  POP_ASSIGN_OR_RETURN(const Training training, pod::predict::parseModel(text, options.model));
+  Simulation simulation;
+  simulation.fit.training = training;
+  if (!options.fit.empty()) {
+    POP_ASSIGN_OR_RETURN(simulation, learn(options, training));
+  }
+  POP_RETURN_IF_ERROR(predictAll(options, simulation));
+  if (!options.export_model.empty())
+    POP_RETURN_IF_ERROR(cli::writeFileText(options.export_model, fittedModelText(simulation), false));
+  return simulation;
+}
+
+std::string textOf(const Simulation& simulation, cli::SimulateForm form) {
+  switch (form) {
+    case cli::SimulateForm::kJson:
+      return simulationJson(simulation);
+    case cli::SimulateForm::kSvg:
+      return simulationSvg(simulation);
+    case cli::SimulateForm::kText:
+      break;
+  }
+  return simulationText(simulation);
+}
+
+}  // namespace
+
+int simulateCommand(const std::vector<std::string>& arguments) {
+  const cli::ParsedSimulation parsed = cli::parseSimulateOptions(arguments);
+  if (parsed.options.help) return print(cli::simulateHelpText());
+  if (!parsed.mistakes.empty()) return reportMistakes(parsed.mistakes);
+  const Result<Simulation> simulation = simulationOf(parsed.options);
+  if (!simulation.ok()) return reportMistakes({simulation.status().message()});
+  return print(textOf(simulation.value(), parsed.options.form));
+}
+
+}  // namespace pop

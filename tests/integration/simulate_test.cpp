@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// `poprun simulate` on the Pods that were measured, with the simulated clock.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "common/base/json_reader.h"
+#include "tests/testing/file_text.h"
+#include "tests/testing/poprun_process.h"
+#include "tests/testing/temp_dir.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::string example(const std::string& file) {
+  return POP_SOURCE_DIR "/examples/pods/" + file;
+}
+
+Outcome simulate(std::vector<std::string> options) {
+  options.insert(options.begin(), "simulate");
+  return run({.options = options});
+}
+
+Outcome simulateExample(const std::string& name, std::vector<std::string> options) {
+  options.insert(options.begin(), {"--model", example(name + ".model"), "--fit", example(name + ".csv")});
+  return simulate(options);
+}
+
+JsonValue parsed(const Outcome& outcome) {
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  return parseJson(outcome.out).value();
+}
+
+double heldOutError(const std::string& name, const std::string& held_out) {
+  const JsonValue report = parsed(simulateExample(name, {"--hold-out", held_out, "--json"}));
+  for (const JsonValue& each : *report.find("runs")->array()) {
+    if (*each.find("held_out")->boolean()) return std::abs(each.find("error")->number().value());
+  }
+  return 1;
+}
+
+TEST(Simulate, PredictsPodsThatWereHeldOut) {
+  EXPECT_LE(heldOutError("resnet50_v1.1", "pod256"), 0.05);
+  EXPECT_LE(heldOutError("bert_large_v2.0", "bow-pod16"), 0.05) << "of another memory format";
+}
+
+TEST(Simulate, PredictsEachPodOfTheChipAndSaysWhereTheTimeGoes) {
+  const Outcome result = simulateExample("resnet50_v1.1", {});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  for (const char* text : {"## What the runs say", "micro_batch_time", "| pod256 ", "Amdahl's law"})
+    EXPECT_THAT(result.out, HasSubstr(text));
+  EXPECT_THAT(result.out, Not(HasSubstr("bow-")));
+  EXPECT_THAT(simulateExample("resnet50_v1.1", {"--svg"}).out, StartsWith("<svg"));
+}
+
+TEST(Simulate, PartsComeToTheStep) {
+  const JsonValue report = parsed(simulateExample("resnet50_v1.1", {"--system", "pod128,pod256", "--json"}));
+  const JsonValue::Array& predictions = *report.find("predictions")->array();
+  ASSERT_EQ(predictions.size(), 2U);
+  for (const JsonValue& each : predictions) {
+    double sum = 0;
+    for (const auto& [name, seconds] : *each.find("step_parts")->object()) sum += seconds.number().value();
+    EXPECT_NEAR(sum, each.find("step")->number().value(), 1e-12);
+  }
+}
+
+TEST(Simulate, AnExportedModelPredictsTheSame) {
+  const TempDir directory;
+  const std::string model = directory / "fitted.model";
+  const JsonValue learned = parsed(
+      simulateExample("bert_large_v2.0", {"--hold-out", "bow-pod16", "--export-model", model, "--json"}));
+  const JsonValue again = parsed(simulate({"--model", model, "--json"}));
+  const JsonValue::Array& first = *learned.find("predictions")->array();
+  const JsonValue::Array& second = *again.find("predictions")->array();
+  ASSERT_EQ(first.size(), second.size());
+  for (std::size_t i = 0; i < first.size(); ++i)
+    EXPECT_NEAR(first[i].find("step")->number().value(), second[i].find("step")->number().value(), 1e-6);
+  EXPECT_THAT(fileText(model), HasSubstr("# Learned by poprun simulate --fit"));
+  EXPECT_EQ(simulateExample("bert_large_v2.0", {"--export-model", model}).exit_code, 125) << "it is there";
+}
+
+TEST(Simulate, LearnsFromAScalingLog) {
+  const TempDir directory;
+  const std::string log = directory / "runs.jsonl";
+  const auto row = [](int replicas, int accumulation, double seconds) {
+    return R"({"replicas":)" + std::to_string(replicas) +
+           R"(,"instances":1,"micro_batch":20,"accumulation":)" + std::to_string(accumulation) +
+           R"(,"updates":10,"seconds":{"all":)" + std::to_string(seconds) +
+           R"(,"input":0,"step":0,"reduction":0,"update":0,"constant":0}})" + "\n";
+  };
+  std::ofstream(log) << row(16, 10, 1.079) << row(64, 3, 0.3546);
+  const Outcome result = simulate({"--model", example("resnet50_v1.1.model"), "--fit", log});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("| pod16 "));
+  EXPECT_THAT(result.out, HasSubstr("no run is on several IPU-Link domains"));
+}
+
+TEST(Simulate, ErrorsNameTheFileAndWhatToDo) {
+  const TempDir directory;
+  const std::string model = directory / "x.model";
+  std::ofstream(model) << "chip = Mk2\nmicro_batch = 20\ngradients = 51.1\n";
+  const Outcome mistyped = simulate({"--model", model});
+  EXPECT_EQ(mistyped.exit_code, 125);
+  EXPECT_EQ(mistyped.out, "");
+  EXPECT_THAT(mistyped.err, HasSubstr(model + "', line 3: gradients: '51.1' has no unit"));
+  EXPECT_THAT(simulate({"--model", directory / "none"}).err, HasSubstr("none"));
+  EXPECT_THAT(simulate({"--model", example("resnet50_v1.1.model")}).err,
+              HasSubstr("no micro_batch_time: measure it and write it there, or learn it with --fit"));
+  EXPECT_THAT(simulateExample("bert_large_v1.1", {}).err, HasSubstr("all of them have 110 slots"));
+  EXPECT_THAT(simulateExample("resnet50_v1.1", {"--hold-out", "pod4"}).err, HasSubstr("has no run on pod4"));
+  EXPECT_THAT(simulateExample("resnet50_v1.1", {"--system", "bow-pod64"}).err,
+              HasSubstr("those of Mk2 IPUs"));
+  EXPECT_THAT(simulateExample("resnet50_v1.1", {"--system", "pod4", "--num-replicas", "5"}).err,
+              HasSubstr("need 5 IPUs, and pod4 has 4"));
+}
+
+TEST(Simulate, AProgramOfThatNameIsStartedAfterDashes) {
+  const Outcome result = run({.options = {"--", "simulate"}});
+  EXPECT_EQ(result.exit_code, 127) << "there is none";
+  EXPECT_EQ(simulate({"--help"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace pop::testing

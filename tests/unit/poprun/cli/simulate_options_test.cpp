@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/cli/simulate_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "poprun/cli/options_doc.h"
+#include "tests/testing/golden.h"
+
+namespace pop::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(SimulateOptions, AreReadInBothSpellings) {
+  const ParsedSimulation parsed = parseSimulateOptions(
+      {"--model", "a.model", "--fit=runs.csv", "--hold-out=pod16,pod64", "--system", "pod256",
+       "--num-replicas", "8", "--micro-batch=3", "--global-batch=6144", "--export-model", "b", "--json"});
+  EXPECT_THAT(parsed.mistakes, IsEmpty());
+  const SimulateOptions& options = parsed.options;
+  EXPECT_EQ(options.model, "a.model");
+  EXPECT_EQ(options.fit, "runs.csv");
+  EXPECT_THAT(options.hold_out, ElementsAre("pod16", "pod64"));
+  EXPECT_THAT(options.systems, ElementsAre("pod256"));
+  EXPECT_EQ(options.replicas, 8);
+  EXPECT_EQ(options.micro_batch, 3);
+  EXPECT_EQ(options.global_batch, 6144);
+  EXPECT_FALSE(options.gradient_accumulation.has_value());
+  EXPECT_EQ(options.export_model, "b");
+  EXPECT_EQ(options.form, SimulateForm::kJson);
+}
+
+TEST(SimulateOptions, MistakesNameTheOptionAndWhatToDo) {
+  const auto mistakesOf = [](const std::vector<std::string>& words) {
+    return parseSimulateOptions(words).mistakes;
+  };
+  EXPECT_THAT(mistakesOf({}), ElementsAre(HasSubstr("needs a model of the training: --model FILE")));
+  EXPECT_THAT(
+      mistakesOf({"--modl", "x", "y"}),
+      ElementsAre("simulate has no option --modl: did you mean --model?",
+                  "simulate starts no program: leave out 'x'", "simulate starts no program: leave out 'y'"));
+  EXPECT_THAT(mistakesOf({"--model"}), ElementsAre("--model needs a value: --model FILE"));
+  EXPECT_THAT(mistakesOf({"--json=yes"}), ElementsAre("--json takes no value"));
+  EXPECT_THAT(mistakesOf({"--micro-batch", "0"}),
+              ElementsAre("--micro-batch: '0' is no whole number from 1 to 1000000000"));
+  EXPECT_THAT(mistakesOf({"--system", "pod63"}), ElementsAre(HasSubstr("no Pod is called 'pod63'")));
+  EXPECT_THAT(mistakesOf({"--model", "a", "--hold-out", "pod16"}), ElementsAre(HasSubstr("add --fit TABLE")));
+  EXPECT_THAT(mistakesOf({"--model", "a", "--export-model", "b"}), ElementsAre(HasSubstr("add --fit TABLE")));
+  EXPECT_THAT(mistakesOf({"--model", "a", "--global-batch", "8", "--gradient-accumulation", "2"}),
+              ElementsAre(HasSubstr("leave out --gradient-accumulation")));
+  EXPECT_THAT(mistakesOf({"--help"}), IsEmpty());
+}
+
+TEST(SimulateOptions, HelpIsAsTheTableIsAndFitsATerminal) {
+  EXPECT_EQ(simulateHelpText(), testing::golden("simulate_help.txt")) << "run scripts/gen_options_doc";
+  std::istringstream lines(simulateHelpText());
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 102U) << line;
+  for (const OptionRow& row : simulateTable())
+    EXPECT_THAT(bashCompletion(), HasSubstr(std::string(row.name)));
+}
+
+}  // namespace
+}  // namespace pop::cli
