@@ -102,8 +102,8 @@ class Chart {
       const svg::Point at = place(point);
       places += (places.empty() ? "" : " ") + svg::px(at.x) + "," + svg::px(at.y);
     }
-    return "<polyline" + svg::attribute("class", std::string(curve.look.style)) + svg::attribute("points", places) +
-           "/>\n";
+    return "<polyline" + svg::attribute("class", std::string(curve.look.style)) +
+           svg::attribute("points", places) + "/>\n";
   }
 
   static std::string dot(const Curve& curve, svg::Point at) {
@@ -128,9 +128,9 @@ class Chart {
     std::string text;
     Tenths left = kLeft;
     for (auto curve = curves_.rbegin(); curve != curves_.rend(); ++curve) {
-      text += curve->look.is_line
-                  ? svg::line({left, kHeight - 220}, {left + 400, kHeight - 220}, std::string(curve->look.style))
-                  : dot(*curve, {left + 200, kHeight - 220});
+      text += curve->look.is_line ? svg::line({left, kHeight - 220}, {left + 400, kHeight - 220},
+                                              std::string(curve->look.style))
+                                  : dot(*curve, {left + 200, kHeight - 220});
       text += svg::words({left + 480, kHeight - 180}, "", curve->name);
       left += 700 + std::max<Tenths>(800, 65 * static_cast<Tenths>(curve->name.size()));
     }

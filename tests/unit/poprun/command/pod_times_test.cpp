@@ -27,8 +27,7 @@ TEST(PodTimes, OptionsNameEachPodThatThereIs) {
 
 TEST(PodTimes, ShapesHaveTheirChip) {
   EXPECT_THAT(namesOf(podShapesOf("Mk2")), ElementsAre("pod4", "pod16", "pod64", "pod128", "pod256"));
-  EXPECT_THAT(namesOf(podShapesOf("Bow")),
-              ElementsAre("bow-pod16", "bow-pod64", "bow-pod128", "bow-pod256"));
+  EXPECT_THAT(namesOf(podShapesOf("Bow")), ElementsAre("bow-pod16", "bow-pod64", "bow-pod128", "bow-pod256"));
   const pod::predict::SystemShape shape = podShape("bow-pod128").value();
   EXPECT_EQ(shape.ipus_per_domain, 64);
   EXPECT_EQ(shape.domains, 2);
