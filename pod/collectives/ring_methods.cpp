@@ -15,7 +15,8 @@ constexpr std::pair<RingMethod, std::string_view> kNames[] = {
     {RingMethod::kAnticlockwise, "anticlockwise_ring"},
     {RingMethod::kBidirectionalPair, "bidirectional_ring_pair"},
     {RingMethod::kMeetInTheMiddle, "meet_in_middle_ring"},
-    {RingMethod::kQuadDirectional, "quad_directional_ring"}};
+    {RingMethod::kQuadDirectional, "quad_directional_ring"},
+    {RingMethod::kDirect, "direct"}};
 
 struct Range {
   std::uint32_t first = 0;
@@ -62,6 +63,8 @@ std::vector<Ring> ringsOf(const Stage& stage) {
       return {{order, 1, 0, hops}, {order, -1, 1, hops}};
     case RingMethod::kMeetInTheMiddle:
       return {{order, 1, 0, stage.digit.size / 2}, {order, -1, 0, hops - stage.digit.size / 2}};
+    case RingMethod::kDirect:
+      return {};
     case RingMethod::kQuadDirectional:
       break;
   }
@@ -84,6 +87,13 @@ struct StagePlan {
     for (const Digit& each : before)
       range = range.part(static_cast<std::uint32_t>(each.size), static_cast<std::uint32_t>(each.of(replica)));
     return range;
+  }
+
+  // Between any two of a digit, the part of one of them.
+  void sendStraight(int replica, int to, int owner, bool reduces, const Take& take) const {
+    const Range sent =
+        wholeOf(replica).part(static_cast<std::uint32_t>(digit.size), static_cast<std::uint32_t>(owner));
+    take({replica, digit.with(replica, to), sent.first, sent.blocks, reduces});
   }
 
   void send(const Ring& ring, int replica, int owner, bool reduces, const Take& take) const {
@@ -146,6 +156,18 @@ Phase allGatherPhase(const std::shared_ptr<const StagePlan>& stage) {
           }};
 }
 
+// Each replica to each other one: its own part, or that of the other.
+Phase directPhase(const std::shared_ptr<const StagePlan>& stage, bool reduces) {
+  return {reduces ? "reduce-scatter" : "all-gather", 1, {{0, 1}}, [stage, reduces](int, const Take& take) {
+            for (int replica = 0; replica < stage->replicas; ++replica) {
+              const int own = stage->digit.of(replica);
+              for (int to = 0; to < stage->digit.size; ++to) {
+                if (to != own) stage->sendStraight(replica, to, reduces ? to : own, reduces, take);
+              }
+            }
+          }};
+}
+
 using StagePlans = std::vector<std::shared_ptr<const StagePlan>>;
 
 // Blocks so small that each stage can cut its parts into fragments.
@@ -172,8 +194,10 @@ StagePlans plansOf(int replicas, std::span<const Stage> stages, std::uint32_t bl
 
 Schedule scheduleOf(int replicas, std::uint32_t blocks, const StagePlans& down, const StagePlans& up) {
   Schedule schedule{.replicas = replicas, .blocks = blocks, .phases = {}};
-  for (const auto& plan : down) schedule.phases.push_back(reduceScatterPhase(plan));
-  for (std::size_t at = up.size(); at-- > 0;) schedule.phases.push_back(allGatherPhase(up[at]));
+  for (const auto& plan : down)
+    schedule.phases.push_back(plan->rings.empty() ? directPhase(plan, true) : reduceScatterPhase(plan));
+  for (std::size_t at = up.size(); at-- > 0;)
+    schedule.phases.push_back(up[at]->rings.empty() ? directPhase(up[at], false) : allGatherPhase(up[at]));
   return schedule;
 }
 

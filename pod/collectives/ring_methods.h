@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GCL's methods along a ring (poplibs, lib/popops/Collectives.cpp, January 2021), as phases of a schedule.
+// Methods along a digit, as phases of a schedule: GCL's along a ring (poplibs, lib/popops/Collectives.cpp,
+// January 2021), and one of its own.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +20,11 @@ enum class RingMethod : std::uint8_t {
   kBidirectionalPair,  ///< halves go both ways: n - 1 rounds, two messages of half the size
   kMeetInTheMiddle,    ///< whole blocks from both sides: n / 2 rounds, two messages
   kQuadDirectional,    ///< quarters, both ways along the serpent and the mirrored ring: n - 1 rounds
+  kDirect,             ///< not GCL's: each part goes from each replica straight to its owner, in one round
 };
 
 /// As GCL_OPTIONS spells it: "clockwise_ring", "anticlockwise_ring", "bidirectional_ring_pair",
-/// "meet_in_middle_ring", "quad_directional_ring".
+/// "meet_in_middle_ring", "quad_directional_ring"; and "direct".
 std::string_view nameOf(RingMethod method);
 Result<RingMethod> ringMethodNamed(std::string_view name);
 

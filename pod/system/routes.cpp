@@ -140,8 +140,17 @@ Route fewestLinks(const Topology& topology, int from, int to, bool over_gateways
 
 }  // namespace
 
+int directLink(const Topology& topology, int from_ipu, int to_ipu) {
+  for (const int id : topology.linksFrom(from_ipu)) {
+    const Link& link = topology.links()[static_cast<std::size_t>(id)];
+    if (link.to == to_ipu && (link.kind == LinkKind::kRail || link.kind == LinkKind::kRung)) return id;
+  }
+  return -1;
+}
+
 Route route(const Topology& topology, int from_ipu, int to_ipu) {
   if (from_ipu == to_ipu) return {};
+  if (const int direct = directLink(topology, from_ipu, to_ipu); direct >= 0) return {direct};
   if (!topology.spec().wiring) {
     if (std::optional<Route> ruled = RuledWay(topology).between(from_ipu, to_ipu)) return std::move(*ruled);
   }

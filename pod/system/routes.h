@@ -11,6 +11,9 @@ namespace pop::pod {
 /// Ids of links, in the order in which they are crossed.
 using Route = std::vector<int>;
 
+/// The IPU-Link that joins two IPUs and carries what ends there; -1 if there is none.
+int directLink(const Topology& topology, int from_ipu, int to_ipu);
+
 /// Inside an ILD of rows: the rung first, then along the rail, on a torus the shorter way round (upwards when
 /// both are equally long). To another ILD: through the own gateway, over its switch or the shorter way round
 /// the ring of ILDs, out of the gateway in the same slot to `to_ipu` if that is one of its IPUs, else to the
