@@ -56,7 +56,7 @@ Result<Sweep> sweep(const Training& training, const std::vector<SystemShape>& sy
     if (last.code() != Code::kInvalidArgument) return last;
     result.left_out.push_back(system.name + ": " + last.message());
   }
-  if (result.predictions.empty()) return invalidArgument(join(result.left_out, "; "));
+  if (result.predictions.empty()) return invalidArgument(result.left_out.back());
   return result;
 }
 

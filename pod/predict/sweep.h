@@ -29,7 +29,7 @@ struct Sweep {
 };
 
 /// Predictions for `systems`, of which there is at least one. Errors as placementOn() and predict(), where it
-/// can be predicted for none of them.
+/// can be predicted for none of them: that of the last one.
 Result<Sweep> sweep(const Training& training, const std::vector<SystemShape>& systems, const Wanted& wanted,
                     const CommunicationTime& communication);
 

@@ -13,7 +13,7 @@ using ::testing::Not;
 constexpr const char* kSmall =
     "chip = Bow\nmicro_batch = 3 # packs\n\ngradient_accumulation=64\ngradients = 672 MB\n";
 
-std::string errorOf(const std::string& text) {
+std::string modelError(const std::string& text) {
   return parseModel(text, "x.model").status().message();
 }
 
@@ -46,24 +46,24 @@ TEST(ModelFile, IsWrittenAsItIsRead) {
 
 TEST(ModelFile, ErrorsNameLineKeyAndCause) {
   const std::string small = kSmall;
-  EXPECT_THAT(errorOf(small + "fixed_tme = 1 ms\n"),
+  EXPECT_THAT(modelError(small + "fixed_tme = 1 ms\n"),
               HasSubstr("'x.model', line 6: unknown key 'fixed_tme': did you mean fixed_time?"));
-  EXPECT_THAT(errorOf(small + "fixed_time = 161.7\n"),
+  EXPECT_THAT(modelError(small + "fixed_time = 161.7\n"),
               HasSubstr("line 6: fixed_time: '161.7' has no unit: add one of s, ms, us, ns"));
-  EXPECT_THAT(errorOf(small + "fixed_time = 161.7 mB\n"), HasSubstr("'mB' is no unit for it"));
-  EXPECT_THAT(errorOf(small + "fixed_time = -1 ms\n"), HasSubstr("'-1 ms' is negative"));
-  EXPECT_THAT(errorOf(small + "fixed_time = nan ms\n"), HasSubstr("no number with a unit"));
-  EXPECT_THAT(errorOf(small + "fixed_time = 1e300 s\n"), HasSubstr("is more than"));
-  EXPECT_THAT(errorOf(small + "fixed_time =\n"), HasSubstr("no number with a unit"));
-  EXPECT_THAT(errorOf(small + "chip = Mk2\n"), HasSubstr("line 6: chip is already in line 1"));
-  EXPECT_THAT(errorOf(small + "stages = 0\n"), HasSubstr("'0' is no whole number from 1"));
-  EXPECT_THAT(errorOf(small + "stages = 8.5\n"), HasSubstr("'8.5' is no whole number"));
-  EXPECT_THAT(errorOf(small + "hello\n"), HasSubstr("line 6: expected key = value"));
-  EXPECT_THAT(errorOf("chip = A100\n"), HasSubstr("use Mk2, Bow or Mk1"));
-  EXPECT_THAT(errorOf("chip = Mk2\n"), HasSubstr("'x.model': micro_batch is missing"));
-  EXPECT_THAT(errorOf(small + "batch_norm_layers = 53\n"), HasSubstr("belong together"));
-  EXPECT_THAT(errorOf(small + "ipus_per_replica = 3\n"), HasSubstr("a power of two of IPUs, not 3"));
-  EXPECT_THAT(errorOf(small + "samples_per_element = 0\n"), HasSubstr("no number above 0"));
+  EXPECT_THAT(modelError(small + "fixed_time = 161.7 mB\n"), HasSubstr("'mB' is no unit for it"));
+  EXPECT_THAT(modelError(small + "fixed_time = -1 ms\n"), HasSubstr("'-1 ms' is negative"));
+  EXPECT_THAT(modelError(small + "fixed_time = nan ms\n"), HasSubstr("no number with a unit"));
+  EXPECT_THAT(modelError(small + "fixed_time = 1e300 s\n"), HasSubstr("is more than"));
+  EXPECT_THAT(modelError(small + "fixed_time =\n"), HasSubstr("no number with a unit"));
+  EXPECT_THAT(modelError(small + "chip = Mk2\n"), HasSubstr("line 6: chip is already in line 1"));
+  EXPECT_THAT(modelError(small + "stages = 0\n"), HasSubstr("'0' is no whole number from 1"));
+  EXPECT_THAT(modelError(small + "stages = 8.5\n"), HasSubstr("'8.5' is no whole number"));
+  EXPECT_THAT(modelError(small + "hello\n"), HasSubstr("line 6: expected key = value"));
+  EXPECT_THAT(modelError("chip = A100\n"), HasSubstr("use Mk2, Bow or Mk1"));
+  EXPECT_THAT(modelError("chip = Mk2\n"), HasSubstr("'x.model': micro_batch is missing"));
+  EXPECT_THAT(modelError(small + "batch_norm_layers = 53\n"), HasSubstr("belong together"));
+  EXPECT_THAT(modelError(small + "ipus_per_replica = 3\n"), HasSubstr("a power of two of IPUs, not 3"));
+  EXPECT_THAT(modelError(small + "samples_per_element = 0\n"), HasSubstr("no number above 0"));
 }
 
 }  // namespace

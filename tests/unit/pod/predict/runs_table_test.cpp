@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kHeader = "system,replicas,stages,micro_batch,gradient_accumulation,step_ms\n";
 
-Training training() {
+Training pipelinedTraining() {
   Training result;
   result.chip = "Mk2";
   result.stages = 8;
@@ -23,9 +23,9 @@ Training training() {
 }
 
 Result<std::vector<MeasuredRun>> parse(const std::string& text) {
-  return parseRuns(text, "t.csv", training(), testing::systemByName);
+  return parseRuns(text, "t.csv", pipelinedTraining(), testing::systemByName);
 }
-std::string errorOf(const std::string& text) {
+std::string tableError(const std::string& text) {
   return parse(text).status().message();
 }
 
@@ -53,35 +53,35 @@ TEST(RunsTable, StepsFollowFromSamplesPerSecond) {
 }
 
 TEST(RunsTable, ErrorsOfTheHeaderNameTheColumn) {
-  EXPECT_THAT(errorOf("sytem,replicas\n"),
+  EXPECT_THAT(tableError("sytem,replicas\n"),
               HasSubstr("'t.csv', line 1: unknown column 'sytem': did you mean system?"));
-  EXPECT_THAT(errorOf("system,replicas,system\n"), HasSubstr("column system is there twice"));
-  EXPECT_THAT(errorOf("system,replicas,stages,micro_batch,step_ms\n"),
+  EXPECT_THAT(tableError("system,replicas,system\n"), HasSubstr("column system is there twice"));
+  EXPECT_THAT(tableError("system,replicas,stages,micro_batch,step_ms\n"),
               HasSubstr("no column gradient_accumulation"));
-  EXPECT_THAT(errorOf("system,replicas,micro_batch,gradient_accumulation,step_ms\n"),
+  EXPECT_THAT(tableError("system,replicas,micro_batch,gradient_accumulation,step_ms\n"),
               HasSubstr("neither ipus_per_replica nor stages"));
-  EXPECT_THAT(errorOf("system,replicas,stages,micro_batch,gradient_accumulation\n"),
+  EXPECT_THAT(tableError("system,replicas,stages,micro_batch,gradient_accumulation\n"),
               HasSubstr("one column of step_ms and samples_per_s"));
-  EXPECT_THAT(errorOf("system,replicas,stages,micro_batch,gradient_accumulation,step\n"),
+  EXPECT_THAT(tableError("system,replicas,stages,micro_batch,gradient_accumulation,step\n"),
               HasSubstr("unknown column 'step'"));
-  EXPECT_THAT(errorOf("# nothing\n"), HasSubstr("has no rows"));
-  EXPECT_THAT(errorOf(kHeader), HasSubstr("has no rows"));
+  EXPECT_THAT(tableError("# nothing\n"), HasSubstr("has no rows"));
+  EXPECT_THAT(tableError(kHeader), HasSubstr("has no rows"));
 }
 
 TEST(RunsTable, ErrorsOfRowsNameLineColumnAndCause) {
   const std::string header = kHeader;
-  EXPECT_THAT(errorOf(header + "pod63,8,8,2,96,640\n"), HasSubstr("line 2: no Pod is called 'pod63'"));
-  EXPECT_THAT(errorOf(header + "pod64,8,8,2,96,640 ms\n"),
+  EXPECT_THAT(tableError(header + "pod63,8,8,2,96,640\n"), HasSubstr("line 2: no Pod is called 'pod63'"));
+  EXPECT_THAT(tableError(header + "pod64,8,8,2,96,640 ms\n"),
               HasSubstr("line 2: step_ms: '640 ms' is no number"));
-  EXPECT_THAT(errorOf(header + "pod64,8,8,2,96,-640\n"), HasSubstr("'-640' is no number above 0"));
-  EXPECT_THAT(errorOf(header + "pod64,8,8,2,96,inf\n"), HasSubstr("'inf' is no number above 0"));
-  EXPECT_THAT(errorOf(header + "pod64,8,8,2,96,\n"), HasSubstr("step_ms: '' is no number"));
-  EXPECT_THAT(errorOf(header + "pod64,8,8,2,96\n"), HasSubstr("5 cells, and the header has 6"));
-  EXPECT_THAT(errorOf(header + "pod64,0,8,2,96,640\n"), HasSubstr("replicas: '0' is no whole number"));
-  EXPECT_THAT(errorOf(header + "pod64,9,8,2,96,640\n"), HasSubstr("need 72 IPUs, and pod64 has 64"));
-  EXPECT_THAT(errorOf(header + "pod64,8,4,2,96,640\n"),
+  EXPECT_THAT(tableError(header + "pod64,8,8,2,96,-640\n"), HasSubstr("'-640' is no number above 0"));
+  EXPECT_THAT(tableError(header + "pod64,8,8,2,96,inf\n"), HasSubstr("'inf' is no number above 0"));
+  EXPECT_THAT(tableError(header + "pod64,8,8,2,96,\n"), HasSubstr("step_ms: '' is no number"));
+  EXPECT_THAT(tableError(header + "pod64,8,8,2,96\n"), HasSubstr("5 cells, and the header has 6"));
+  EXPECT_THAT(tableError(header + "pod64,0,8,2,96,640\n"), HasSubstr("replicas: '0' is no whole number"));
+  EXPECT_THAT(tableError(header + "pod64,9,8,2,96,640\n"), HasSubstr("need 72 IPUs, and pod64 has 64"));
+  EXPECT_THAT(tableError(header + "pod64,8,4,2,96,640\n"),
               HasSubstr("stages is 4, and the model has 8: another program"));
-  EXPECT_THAT(errorOf(header + "bow-pod64,8,8,2,96,640\n"), HasSubstr("another chip"));
+  EXPECT_THAT(tableError(header + "bow-pod64,8,8,2,96,640\n"), HasSubstr("another chip"));
 }
 
 }  // namespace

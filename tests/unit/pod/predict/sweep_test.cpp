@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Training training() {
+Training packedTraining() {
   Training result;
   result.chip = "Mk2";
   result.ipus_per_replica = 8;
@@ -27,7 +27,7 @@ Training training() {
 
 TEST(Sweep, FillsEachSystemWithReplicasOfTheModel) {
   const Result<Sweep> result =
-      sweep(training(), {testing::mk2(1), testing::mk2(4)}, {}, testing::noCommunication);
+      sweep(packedTraining(), {testing::mk2(1), testing::mk2(4)}, {}, testing::noCommunication);
   ASSERT_TRUE(result.ok()) << result.status().message();
   ASSERT_EQ(result.value().predictions.size(), 2U);
   const Prediction& four = result.value().predictions[1];
@@ -39,24 +39,25 @@ TEST(Sweep, FillsEachSystemWithReplicasOfTheModel) {
 
 TEST(Sweep, AGlobalBatchDecidesAccumulation) {
   const Wanted wanted{.global_batch = 960};
-  EXPECT_EQ(placementOn(testing::mk2(1), training(), wanted).value().gradient_accumulation, 20);
-  EXPECT_EQ(placementOn(testing::mk2(2), training(), wanted).value().gradient_accumulation, 10);
-  EXPECT_THAT(placementOn(testing::mk2(2), training(), {.global_batch = 961}).status().message(),
+  EXPECT_EQ(placementOn(testing::mk2(1), packedTraining(), wanted).value().gradient_accumulation, 20);
+  EXPECT_EQ(placementOn(testing::mk2(2), packedTraining(), wanted).value().gradient_accumulation, 10);
+  EXPECT_THAT(placementOn(testing::mk2(2), packedTraining(), {.global_batch = 961}).status().message(),
               HasSubstr("a global batch of 961 is no multiple of 96"));
 }
 
 TEST(Sweep, LeavesOutWhatCannotRunAndSaysWhy) {
   const Result<Sweep> result =
-      sweep(training(), {testing::mk2(1), testing::mk2(2)}, {.replicas = 16}, testing::noCommunication);
+      sweep(packedTraining(), {testing::mk2(1), testing::mk2(2)}, {.replicas = 16}, testing::noCommunication);
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result.value().predictions.size(), 1U);
   EXPECT_THAT(result.value().left_out, ElementsAre(HasSubstr("pod64: 16 replicas of 8 IPUs need 128")));
 }
 
 TEST(Sweep, FailsWhereNoneCanRunOrTheModelIsNotMeasured) {
-  EXPECT_EQ(sweep(training(), {testing::mk2(1)}, {.replicas = 9}, testing::noCommunication).status().code(),
-            Code::kInvalidArgument);
-  Training unmeasured = training();
+  EXPECT_EQ(
+      sweep(packedTraining(), {testing::mk2(1)}, {.replicas = 9}, testing::noCommunication).status().code(),
+      Code::kInvalidArgument);
+  Training unmeasured = packedTraining();
   unmeasured.micro_batch_s.reset();
   EXPECT_EQ(sweep(unmeasured, {testing::mk2(1)}, {}, testing::noCommunication).status().code(),
             Code::kFailedPrecondition);
