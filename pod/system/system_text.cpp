@@ -24,19 +24,19 @@ struct RateName {
   LinkKind kind;
   std::uint64_t LinkSpec::*rate;
 };
-constexpr RateName kRates[] = {{"rung", LinkKind::kRung, &LinkSpec::rung_bytes_per_s},
-                               {"cross-rung", LinkKind::kCrossRung, &LinkSpec::cross_rung_bytes_per_s},
-                               {"rail", LinkKind::kRail, &LinkSpec::rail_bytes_per_s},
-                               {"host-link", LinkKind::kHostLink, &LinkSpec::host_link_bytes_per_s},
-                               {"gw-link", LinkKind::kGwLink, &LinkSpec::gw_link_bytes_per_s}};
+constexpr RateName kLinkRates[] = {{"rung", LinkKind::kRung, &LinkSpec::rung_bytes_per_s},
+                                   {"cross-rung", LinkKind::kCrossRung, &LinkSpec::cross_rung_bytes_per_s},
+                                   {"rail", LinkKind::kRail, &LinkSpec::rail_bytes_per_s},
+                                   {"host-link", LinkKind::kHostLink, &LinkSpec::host_link_bytes_per_s},
+                                   {"gw-link", LinkKind::kGwLink, &LinkSpec::gw_link_bytes_per_s}};
 
 struct CostName {
   std::string_view name;
   Picoseconds PodSpec::*cost;
 };
-constexpr CostName kCosts[] = {{"step", &PodSpec::step_cost},
-                               {"sync-hop", &PodSpec::sync_hop_latency},
-                               {"link", &PodSpec::link_latency}};
+constexpr CostName kStepCosts[] = {{"step", &PodSpec::step_cost},
+                                   {"sync-hop", &PodSpec::sync_hop_latency},
+                                   {"link", &PodSpec::link_latency}};
 
 constexpr int kMaxNodes = model::kMaxIlds * kMaxIldIpus;
 constexpr std::size_t kMaxWires = 1 << 20;
@@ -196,7 +196,7 @@ Status SystemReader::gateways(const Words& words) {
 }
 
 Status SystemReader::rate(const Words& words) {
-  POP_ASSIGN_OR_RETURN(const RateName* name, named(kRates, words[1], "kind of link"));
+  POP_ASSIGN_OR_RETURN(const RateName* name, named(kLinkRates, words[1], "kind of link"));
   if (!seen_.insert("rate " + words[1]).second) return invalidArgument(words[1] + " is there twice");
   POP_RETURN_IF_ERROR(ofShape());
   POP_ASSIGN_OR_RETURN(spec_.links.*name->rate, rateOf(words[2], words[3]));
@@ -204,7 +204,7 @@ Status SystemReader::rate(const Words& words) {
 }
 
 Status SystemReader::cost(const Words& words) {
-  POP_ASSIGN_OR_RETURN(const CostName* name, named(kCosts, words[1], "cost"));
+  POP_ASSIGN_OR_RETURN(const CostName* name, named(kStepCosts, words[1], "cost"));
   if (!seen_.insert("cost " + words[1]).second) return invalidArgument(words[1] + " is there twice");
   POP_ASSIGN_OR_RETURN(spec_.*name->cost, timeOf(words[2], words[3]));
   return {};
@@ -301,7 +301,7 @@ std::string shapeText(const PodSpec& spec) {
                      std::to_string(spec.machines_per_gateway) + "\ntopology " +
                      std::string(nameOf(spec.shape.topology)) + "\ngateways " +
                      (spec.shape.gateways == GatewayTopology::kRing ? "ring\n" : "switched\n");
-  for (const RateName& rate : kRates)
+  for (const RateName& rate : kLinkRates)
     text += "rate " + std::string(rate.name) + " " + rateText(spec.links.*rate.rate) + "\n";
   return text;
 }
@@ -326,7 +326,7 @@ Result<PodSpec> systemFromText(std::string_view text, std::string_view file) {
 
 std::string systemText(const PodSpec& spec) {
   std::string text = "system " + spec.name + "\n" + (spec.wiring ? wiringText(spec) : shapeText(spec));
-  for (const CostName& cost : kCosts)
+  for (const CostName& cost : kStepCosts)
     text += "cost " + std::string(cost.name) + " " + timeText(spec.*cost.cost) + "\n";
   text += "peak " + numberText(spec.ipu_peak_flops_per_s / 1e12) + " Tflop/s\nachieved " +
           numberText(spec.achieved_fraction) + "\n";

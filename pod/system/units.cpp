@@ -15,10 +15,10 @@ struct Unit {
   double size;
 };
 
-constexpr Unit kRates[] = {
+constexpr Unit kRateUnits[] = {
     {"B/s", 1},           {"kB/s", 1e3},           {"MB/s", 1e6},     {"GB/s", 1e9},     {"TB/s", 1e12},
     {"MiB/s", 1048576.0}, {"GiB/s", 1073741824.0}, {"Mbit/s", 125e3}, {"Gbit/s", 125e6}, {"Tbit/s", 125e9}};
-constexpr Unit kTimes[] = {{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}};
+constexpr Unit kTimeUnits[] = {{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}};
 constexpr double kMaxRate = 1e15;
 constexpr double kMaxPicoseconds = 3600e12;
 
@@ -56,7 +56,7 @@ Result<double> numberOf(std::string_view text) {
 }
 
 Result<std::uint64_t> rateOf(std::string_view number, std::string_view unit) {
-  POP_ASSIGN_OR_RETURN(const double rate, inUnits(number, unit, kRates, "rate"));
+  POP_ASSIGN_OR_RETURN(const double rate, inUnits(number, unit, kRateUnits, "rate"));
   const double rounded = std::round(rate);
   if (rounded < 1 || rounded > kMaxRate)
     return invalidArgument("a rate of " + std::string(number) + " " + std::string(unit) +
@@ -65,11 +65,11 @@ Result<std::uint64_t> rateOf(std::string_view number, std::string_view unit) {
 }
 
 std::string rateText(std::uint64_t bytes_per_s) {
-  return inShortest(bytes_per_s, std::span(kRates).first(5));
+  return inShortest(bytes_per_s, std::span(kRateUnits).first(5));
 }
 
 Result<Picoseconds> timeOf(std::string_view number, std::string_view unit) {
-  POP_ASSIGN_OR_RETURN(const double time, inUnits(number, unit, kTimes, "time"));
+  POP_ASSIGN_OR_RETURN(const double time, inUnits(number, unit, kTimeUnits, "time"));
   if (time > kMaxPicoseconds)
     return invalidArgument("a time of " + std::string(number) + " " + std::string(unit) +
                            " is beyond an hour");
@@ -77,7 +77,7 @@ Result<Picoseconds> timeOf(std::string_view number, std::string_view unit) {
 }
 
 std::string timeText(Picoseconds time) {
-  return inShortest(static_cast<std::uint64_t>(time.count()), kTimes);
+  return inShortest(static_cast<std::uint64_t>(time.count()), kTimeUnits);
 }
 
 }  // namespace pop::pod

@@ -14,17 +14,17 @@
 namespace pop::pod {
 namespace {
 
-ReplicaLayout layoutOf(const char* pod, int replicas, int machines) {
+ReplicaLayout tunedLayout(const char* pod, int replicas, int machines) {
   PodSpec spec = podSpecByName(pod).value();
   spec.shape.machines_per_ild = machines;
   return {spec, replicas, 1};
 }
 
 ReplicaLayout fullLayout(const char* pod, int machines) {
-  return layoutOf(pod, 4 * machines, machines);
+  return tunedLayout(pod, 4 * machines, machines);
 }
 
-std::string textOf(const ReplicaLayout& layout, const std::string& name) {
+std::string textOfTuned(const ReplicaLayout& layout, const std::string& name) {
   return name + ", " + std::to_string(layout.replicas) + " replicas on " + layout.spec.name + " of " +
          std::to_string(layout.spec.ildIpus()) + " IPUs";
 }
@@ -33,7 +33,7 @@ void expectSums(const ReplicaLayout& layout, const std::string& name, const Sche
   std::vector<Blocks> replicas = inputsOf(schedule);
   const Blocks sum = sumOf(replicas, 0, replicas.size());
   carryOut(schedule, replicas);
-  for (const Blocks& blocks : replicas) ASSERT_EQ(blocks, sum) << textOf(layout, name);
+  for (const Blocks& blocks : replicas) ASSERT_EQ(blocks, sum) << textOfTuned(layout, name);
 }
 
 void expectClassesHold(const ReplicaLayout& layout, const std::string& name, const Schedule& schedule) {
@@ -41,14 +41,14 @@ void expectClassesHold(const ReplicaLayout& layout, const std::string& name, con
   for (Phase& phase : each.phases) {
     int rounds = 0;
     for (const RoundClass& alike : phase.classes) rounds += alike.times;
-    EXPECT_EQ(rounds, phase.rounds) << textOf(layout, name);
+    EXPECT_EQ(rounds, phase.rounds) << textOfTuned(layout, name);
     phase.classes.clear();
     for (int round = 0; round < phase.rounds; ++round) phase.classes.push_back({round, 1});
   }
   const Topology topology(layout.spec);
   EXPECT_EQ(simulate(topology, layout, schedule, 1'000'003, 4),
             simulate(topology, layout, each, 1'000'003, 4))
-      << textOf(layout, name);
+      << textOfTuned(layout, name);
 }
 
 const std::vector<ReplicaLayout>& layouts() {
@@ -56,7 +56,7 @@ const std::vector<ReplicaLayout>& layouts() {
     std::vector<ReplicaLayout> made;
     for (const char* pod : {"pod64", "pod64-torus", "pod64-twist"}) {
       for (const int machines : {1, 2, 3, 4, 16}) made.push_back(fullLayout(pod, machines));
-      for (const int replicas : {1, 2, 3, 5, 6, 12}) made.push_back(layoutOf(pod, replicas, 4));
+      for (const int replicas : {1, 2, 3, 5, 6, 12}) made.push_back(tunedLayout(pod, replicas, 4));
     }
     made.push_back({podSpecByName("pod128").value(), 16, 8});
     made.push_back({podSpecByName("pod128").value(), 128, 1});
@@ -72,7 +72,7 @@ TEST(TimedAllReduces, EachOneGivesExactSumsNotBelowTheBound) {
     for (const std::uint64_t count : {1ULL, 100'000ULL}) {
       for (const TimedSchedule& each : timedAllReduces(topology, layout, count, 4)) {
         EXPECT_GE(each.time.total, allReduceLowerBound(topology, layout, count * 4))
-            << textOf(layout, each.name);
+            << textOfTuned(layout, each.name);
         if (each.schedule.blocks <= 20'000) expectSums(layout, each.name, each.schedule);
       }
     }
@@ -98,7 +98,7 @@ TEST(QuickestAllReduce, IsNeverSlowerThanGclsChoice) {
     for (const std::uint64_t count : {1ULL, 1000ULL, 1'000'000ULL, 16'000'000ULL})
       EXPECT_LE(quickestAllReduce(topology, layout, count, 4).time.total,
                 gclChoice(topology, layout, count, 4).time.total)
-          << textOf(layout, std::to_string(count));
+          << textOfTuned(layout, std::to_string(count));
   }
 }
 
@@ -115,8 +115,9 @@ TEST(QuickestAllReduce, WithoutCostsOfStepsIsWithin5PercentOfTheBound) {
         const TimedSchedule quickest = quickestAllReduce(topology, layout, kCount, 4);
         const double ratio = static_cast<double>(quickest.time.total.count()) /
                              static_cast<double>(allReduceLowerBound(topology, layout, kCount * 4).count());
-        EXPECT_LE(ratio, 1.05) << textOf(layout, quickest.name) << ", rungs of " << rung_in_rails << " rails";
-        EXPECT_GE(ratio, 1) << textOf(layout, quickest.name);
+        EXPECT_LE(ratio, 1.05) << textOfTuned(layout, quickest.name) << ", rungs of " << rung_in_rails
+                               << " rails";
+        EXPECT_GE(ratio, 1) << textOfTuned(layout, quickest.name);
       }
     }
   }

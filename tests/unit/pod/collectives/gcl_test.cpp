@@ -7,7 +7,7 @@
 namespace pop::pod {
 namespace {
 
-ReplicaLayout layoutOf(const char* pod, int replicas, int ipus_per_replica = 1) {
+ReplicaLayout layoutOfGcl(const char* pod, int replicas, int ipus_per_replica = 1) {
   return {podSpecByName(pod).value(), replicas, ipus_per_replica};
 }
 
@@ -19,20 +19,20 @@ void expectMethods(const ReplicaLayout& layout, std::uint64_t bytes, RingMethod 
 
 TEST(AutomaticMethods, UpToTwoReplicasAndLargeOnesOnAMeshGoClockwise) {
   for (const std::uint64_t bytes : {1ULL, 1ULL << 30}) {
-    expectMethods(layoutOf("pod4", 2), bytes, RingMethod::kClockwise, RingMethod::kClockwise);
-    expectMethods(layoutOf("pod64", 16, 4), bytes, RingMethod::kClockwise, RingMethod::kClockwise);
+    expectMethods(layoutOfGcl("pod4", 2), bytes, RingMethod::kClockwise, RingMethod::kClockwise);
+    expectMethods(layoutOfGcl("pod64", 16, 4), bytes, RingMethod::kClockwise, RingMethod::kClockwise);
   }
 }
 
 TEST(AutomaticMethods, LargeReplicasOnATorusMeetInTheMiddle) {
-  expectMethods(layoutOf("pod64-torus", 16, 4), 1 << 30, RingMethod::kMeetInTheMiddle,
+  expectMethods(layoutOfGcl("pod64-torus", 16, 4), 1 << 30, RingMethod::kMeetInTheMiddle,
                 RingMethod::kMeetInTheMiddle);
 }
 
 TEST(AutomaticMethods, ThePairIsTakenFromThePublishedSizesOn) {
   for (const auto& [replicas, bytes] :
        {std::pair{4, 622'592ULL}, {3, 622'592ULL}, {8, 2'490'368ULL}, {16, 19'922'944ULL}}) {
-    const ReplicaLayout layout = layoutOf("pod16", replicas);
+    const ReplicaLayout layout = layoutOfGcl("pod16", replicas);
     expectMethods(layout, bytes - 1, RingMethod::kMeetInTheMiddle, RingMethod::kMeetInTheMiddle);
     expectMethods(layout, bytes, RingMethod::kMeetInTheMiddle, RingMethod::kBidirectionalPair);
     expectMethods(layout, 2 * bytes - 1, RingMethod::kMeetInTheMiddle, RingMethod::kBidirectionalPair);
@@ -41,12 +41,12 @@ TEST(AutomaticMethods, ThePairIsTakenFromThePublishedSizesOn) {
 }
 
 TEST(AutomaticMethods, MoreThan16ReplicasNeverTakeThePair) {
-  expectMethods(layoutOf("pod64", 64), 1ULL << 40, RingMethod::kMeetInTheMiddle,
+  expectMethods(layoutOfGcl("pod64", 64), 1ULL << 40, RingMethod::kMeetInTheMiddle,
                 RingMethod::kMeetInTheMiddle);
 }
 
 TEST(AutomaticMethods, ABarleyTwistGoesFourWaysFromThePublishedSizesOn) {
-  const ReplicaLayout twist = layoutOf("pod64-twist", 64);
+  const ReplicaLayout twist = layoutOfGcl("pod64-twist", 64);
   expectMethods(twist, 196'607, RingMethod::kMeetInTheMiddle, RingMethod::kMeetInTheMiddle);
   expectMethods(twist, 196'608, RingMethod::kMeetInTheMiddle, RingMethod::kQuadDirectional);
   expectMethods(twist, 64 * 196'608 - 1, RingMethod::kMeetInTheMiddle, RingMethod::kQuadDirectional);
@@ -54,7 +54,7 @@ TEST(AutomaticMethods, ABarleyTwistGoesFourWaysFromThePublishedSizesOn) {
 }
 
 TEST(Gcl, OnlySamePlacesTalkAcrossIlds) {
-  const ReplicaLayout layout = layoutOf("pod128", 128);
+  const ReplicaLayout layout = layoutOfGcl("pod128", 128);
   for (const Phase& phase : gclAllReduce(layout, 128).phases) {
     for (int round = 0; round < phase.rounds; ++round) {
       phase.transfers(round, [](const Transfer& transfer) {
@@ -67,12 +67,12 @@ TEST(Gcl, OnlySamePlacesTalkAcrossIlds) {
 }
 
 TEST(Gcl, TakesARingInsideEachIldAndOneAcross) {
-  EXPECT_EQ(gclAllReduce(layoutOf("pod16", 16), 16).rounds(), 2 * 15);
-  EXPECT_EQ(gclAllReduce(layoutOf("pod256", 256), 256).rounds(), 2 * 63 + 2 * 3);
+  EXPECT_EQ(gclAllReduce(layoutOfGcl("pod16", 16), 16).rounds(), 2 * 15);
+  EXPECT_EQ(gclAllReduce(layoutOfGcl("pod256", 256), 256).rounds(), 2 * 63 + 2 * 3);
 }
 
 TEST(GclDeathTest, RefusesALayoutThatDoesNotFit) {
-  EXPECT_DEATH(gclAllReduce(layoutOf("pod4", 5), 5), "internal error");
+  EXPECT_DEATH(gclAllReduce(layoutOfGcl("pod4", 5), 5), "internal error");
 }
 
 }  // namespace
