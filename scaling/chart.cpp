@@ -113,13 +113,19 @@ class Chart {
            svg::attribute("cy", svg::px(at.y)) + "/>\n";
   }
 
+  // Below its dot, and above where the axis is near.
+  static Tenths figureAt(Tenths dot) {
+    const bool is_near_axis = dot + 240 > kHeight - kBottom;
+    return is_near_axis ? dot - 120 : dot + 210;
+  }
+
   std::string dots(const Curve& curve) const {
     std::string text;
     for (const ChartPoint& point : curve.points) {
       const svg::Point at = place(point);
       text += dot(curve, at);
       if (curve.look.has_figures)
-        text += svg::words({at.x, at.y + 210}, "small mid", figure(point.samples_per_s));
+        text += svg::words({at.x, figureAt(at.y)}, "small mid", figure(point.samples_per_s));
     }
     return text;
   }
