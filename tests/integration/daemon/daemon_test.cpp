@@ -2,6 +2,7 @@
 // Jobs of the real daemon, from a client's view.
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 
 #include "tests/integration/daemon/daemon_fixture.h"
 
@@ -143,7 +144,8 @@ class Killed : public DaemonTest, public ::testing::WithParamInterface<const cha
 TEST_P(Killed, AJobGoesOn) {
   startDaemon();
   startHost("h0");
-  const std::int64_t id = submit(shell("for i in $(seq 300); do echo $i; sleep 0.01; done; exit 5"));
+  const std::int64_t id = submit(shell("for i in $(seq 300); do echo $i; sleep 0.01; done; until [ -e " +
+                                       path("over") + " ]; do sleep 0.01; done; exit 5"));
   waitForState(id, v1::JOB_RUNNING);
   const pid_t runner = runnerOf(id);
   for (int round = 0; round < 2; ++round) {
@@ -154,6 +156,7 @@ TEST_P(Killed, AJobGoesOn) {
       killChild("h0", GetParam());
     }
   }
+  std::ofstream(path("over")) << "";
   const Log log = wholeLog(id);
   EXPECT_EQ(log.text, lines(300));
   EXPECT_EQ(waitForEnd(id).outcome().exit_code(), 5);
@@ -199,10 +202,11 @@ TEST_F(DaemonTest, AKilledServicesJobsFailWhenItIsBack) {
 TEST_F(DaemonTest, AStoppedDaemonSaysSoAndLeavesJobs) {
   startDaemon();
   startHost("h0");
-  const std::int64_t id = submit(shell("sleep 1; echo done"));
+  const std::int64_t id = submit(shell("until [ -e " + path("over") + " ]; do sleep 0.01; done; echo done"));
   waitForState(id, v1::JOB_RUNNING);
   kill("popdistd", SIGTERM);
   startDaemon();
+  std::ofstream(path("over")) << "";
   EXPECT_EQ(waitForEnd(id).end(), v1::END_SUCCEEDED);
   EXPECT_EQ(wholeLog(id).text, "done\n");
 }

@@ -39,14 +39,14 @@ env | grep "PRIVATE KEY" && echo "key in the environment"
 echo done
 )";
 
-// Leaves a process in a session of its own, whose parents end, and does `what` to its runner and keeper, and
-// to the agent service.
-std::string attackOn(const std::string& mark, const std::string& what) {
+// Leaves a process in a session of its own, whose parents end, and, once the file `go` is there, does `what`
+// to its runner and keeper, and to the agent service.
+std::string attackOn(const std::string& mark, const std::string& go, const std::string& what) {
   return "(setsid sh -c 'trap \"\" HUP TERM INT; sleep " + mark + " & sleep " + mark + "' &) ; sleep " +
          mark + " & pids=; pid=$PPID; while [ \"$pid\" -gt 1 ]; do pids=\"$pids $pid\"; " +
          "case $(cat /proc/$pid/comm) in popdist-agent*) break;; esac; pid=$(sed -n 's/^PPid:\t//p' "
          "/proc/$pid/status); " +
-         "done; " + what;
+         "done; until [ -e " + go + " ]; do sleep 0.01; done; " + what;
 }
 
 class FromInside : public DaemonTest {
@@ -64,18 +64,20 @@ class FromInside : public DaemonTest {
   }
 
   // Runs it where there is one slot; nothing is left of it when it has ended, and then the next job gets the
-  // slot.
+  // slot. It attacks once all its processes have been seen and the next job waits.
   v1::JobInfo attack(const std::string& mark, const std::string& what,
                      const std::function<void(std::int64_t id)>& then = nullptr,
                      std::int64_t timeout_ms = 0) {
     startDaemon();
     startHost("h0", 1);
-    v1::SubmitRequest request = shell(attackOn(mark, what));
+    v1::SubmitRequest request = shell(attackOn(mark, path("go"), what));
     request.mutable_spec()->set_timeout_ms(timeout_ms);
     const std::int64_t id = submit(request);
-    EXPECT_TRUE(waitUntil([&] { return countOf(mark) > 3; }, kTimeout)) << "the attack has begun";
+    const std::string sleep = std::string("sleep\0", 6) + mark + '\0';
+    EXPECT_TRUE(waitUntil([&] { return countOf(sleep) == 3; }, kTimeout)) << "its processes run";
     const std::int64_t next =
         submit(shell("pgrep -f 'sleep " + mark.substr(0, 3) + "[.]' || echo none is left"));
+    std::ofstream(path("go")) << "";
     if (then) then(id);
     v1::JobInfo ended = waitForEnd(id);
     EXPECT_EQ(countOf(mark), 0U);
@@ -196,11 +198,11 @@ TEST_F(FromInside, AJobThatStopsItsRunnerIsCancelled) {
 }
 
 TEST_F(FromInside, AJobThatStopsItsRunnerHasItsTimeout) {
-  EXPECT_EQ(attack("613.5", "set -- $pids; kill -STOP $2; wait", nullptr, 1500).end(), v1::END_TIMED_OUT);
+  EXPECT_EQ(attack("613.5", "set -- $pids; kill -STOP $2; wait", nullptr, 4000).end(), v1::END_TIMED_OUT);
 }
 
 TEST_F(FromInside, NothingIsLeftOfAJobThatEndsWithProcessesInOtherSessions) {
-  EXPECT_EQ(attack("614.5", "sleep 1; exit 3").end(), v1::END_FAILED);
+  EXPECT_EQ(attack("614.5", "exit 3").end(), v1::END_FAILED);
 }
 
 // They start others without end while all that could end them is killed.
@@ -212,7 +214,8 @@ TEST_F(FromInside, NothingIsLeftOfAJobThatForksWithoutEnd) {
             v1::END_FAILED);
 }
 
-// Root there, in new namespaces of all kinds. It ends once its fifth sleep runs, which begins after all tries.
+// Root there, in new namespaces of all kinds. It ends once its fifth sleep runs, which begins after all
+// tries.
 TEST_F(FromInside, NothingIsLeftOfAJobInNamespacesOfItsOwn) {
   const std::string in_namespaces =
       "unshare --user --map-root-user --mount --pid --fork --cgroup sh -c '"

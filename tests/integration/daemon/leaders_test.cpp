@@ -160,7 +160,7 @@ TEST_F(LeadersTest, ALeaderThatWasStoppedEndsItself) {
   submitAt(1, "true");
   ::kill(old_leader, SIGCONT);
   EXPECT_TRUE(waitUntil([&] { return statOf(old_leader).value_or(ProcessStat{.state = 'Z'}).state == 'Z'; },
-                        Milliseconds(2000)));
+                        kTimeout));
   EXPECT_THAT(logOf(name(0)), HasSubstr("may not lead any more"));
   startMember(0);
   EXPECT_THAT(popctl(server(0), "about"), HasSubstr(server(1)));

@@ -52,11 +52,14 @@ class LostHosts : private Hosts, public DaemonTest {
     return id;
   }
 
-  // Instances of jobs there.
+  // Instances of jobs there. What a shell forks has its command line until it runs another program.
   std::size_t shellsOn(int host) const {
+    const auto is_shell = [](pid_t pid) {
+      return fileText("/proc/" + std::to_string(pid) + "/cmdline").find("/tmp/go") != std::string::npos;
+    };
     std::size_t count = 0;
     for (const pid_t pid : hosts.processesOn(host))
-      count += fileText("/proc/" + std::to_string(pid) + "/cmdline").find("/tmp/go") != std::string::npos;
+      count += is_shell(pid) && !is_shell(statOf(pid).value_or(ProcessStat{}).parent);
     return count;
   }
 
