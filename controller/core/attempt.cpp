@@ -92,17 +92,27 @@ void Attempt::onEnded(int instance, const InstanceEnd& end) {
   const std::string reason = end.reason.empty() ? describe(end.status) : end.reason;
   noteEnd(instance, reason);
   // First the job, then the other instances: one that fails because of this notice must come second.
-  if (!end.status.success()) {
-    failures_.add({.instance = instance,
-                   .pid = instances_.pid(instance),
-                   .reason = reason,
-                   .exit_code = shellExitCode(end.status),
-                   .lost = end.isLost(),
-                   .host = hostNameOf(instance)},
-                  causeOf(instance, end));
+  if (end.status.success()) {
+    ended_well_.insert(instance);
+  } else {
+    failures_.add(failureOf(instance, end, reason), causeOf(instance, end));
   }
   failures_.ended(instance);
   tellEnd(instance, end.status.success(), reason);
+}
+
+// An instance that ended well although this one needed it is the one that failed the job.
+Failure Attempt::failureOf(int instance, const InstanceEnd& end, const std::string& reason) const {
+  const bool was_left = ended_well_.contains(end.told_by);
+  const int failed = was_left ? end.told_by : instance;
+  return {.instance = failed,
+          .pid = instances_.pid(failed),
+          .reason = was_left
+                        ? "exited with code 0 although " + nameOf(instance) + " needed it, which " + reason
+                        : reason,
+          .exit_code = shellExitCode(end.status),
+          .lost = end.isLost(),
+          .host = hostNameOf(failed)};
 }
 
 // An instance's report may be anything.
@@ -180,12 +190,15 @@ void Attempt::noteEnd(int instance, const std::string& reason) {
 }
 
 void Attempt::tellEnd(int instance, bool clean, const std::string& reason) {
-  const pid_t pid = instances_.pid(instance);
-  std::string who = "instance " + std::to_string(instance);
-  const std::string where = hosts_.count() > 1 ? " on " + hostNameOf(instance) : std::string();
-  if (pid != 0) who += " (pid " + std::to_string(pid) + where + ")";
-  end_notices_.add({instance, clean, who + ' ' + reason});
+  end_notices_.add({instance, clean, nameOf(instance) + ' ' + reason});
   if (instances_.noneIsStarting()) events_.allStarted();
+}
+
+std::string Attempt::nameOf(int instance) const {
+  const pid_t pid = instances_.pid(instance);
+  const std::string where = hosts_.count() > 1 ? " on " + hostNameOf(instance) : std::string();
+  return "instance " + std::to_string(instance) +
+         (pid != 0 ? " (pid " + std::to_string(pid) + where + ")" : std::string());
 }
 
 void Attempt::close(int instance) {

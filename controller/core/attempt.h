@@ -69,6 +69,8 @@ class Attempt final : private HostReports {
   contract::Rendezvous rendezvous() const;
   int hostOf(int instance) const;
   int causeOf(int instance, const InstanceEnd& end) const;
+  Failure failureOf(int instance, const InstanceEnd& end, const std::string& reason) const;
+  std::string nameOf(int instance) const;
   const std::string& hostNameOf(int instance) const;
   int& openOn(int host) { return open_on_[static_cast<std::size_t>(host)]; }
 
@@ -84,7 +86,8 @@ class Attempt final : private HostReports {
   FirstFailure failures_;
   bool runs_ = false;       ///< between start() and its end
   int instances_lost_ = 0;  ///< with their hosts
-  std::set<int> stopped_;   ///< instances that had not ended when it was stopped, and were not lost
+  std::set<int> ended_well_;
+  std::set<int> stopped_;  ///< instances that had not ended when it was stopped, and were not lost
 };
 
 }  // namespace pop

@@ -8,6 +8,7 @@
 namespace pop::testing {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 TEST(PeerThatLeft, IsNamedInACollective) {
@@ -19,6 +20,9 @@ TEST(PeerThatLeft, IsNamedInACollective) {
   EXPECT_EQ(errors.at(0).peer, 1);
   EXPECT_THAT(errors.at(0).what, HasSubstr("instance 1 "));
   EXPECT_THAT(errors.at(0).what, HasSubstr("exited with code 0 without taking part"));
+  EXPECT_THAT(outcome.err,
+              ContainsRegex("poprun: instance 1 of .* exited with code 0 although instance 0 .* needed it, "
+                            "which exited with code 14"));
 }
 
 TEST(PeerThatLeft, IsNamedByWhoeverFailsFirst) {
@@ -29,6 +33,7 @@ TEST(PeerThatLeft, IsNamedByWhoeverFailsFirst) {
   ASSERT_FALSE(errors.empty()) << outcome.out;
   for (const auto& [instance, error] : errors) EXPECT_EQ(error.peer, 3) << instance;
   EXPECT_FALSE(errors.contains(3));
+  EXPECT_THAT(outcome.err, ContainsRegex("poprun: instance 3 of .* exited with code 0 although instance "));
 }
 
 TEST(PeerThatLeft, WithoutEverConnectingIsNamedByTheOnlyOneThatDoes) {

@@ -26,7 +26,8 @@ void Group::failCollective(const CallDescription& call, exec::Failure failure) {
     broken_ = "in " + call.text + ", " + failure.status.message();
     path_->abort(failure);
   }
-  if (failure.heard && blamed >= 0) context_.toldBy(members_->instanceOf(blamed));
+  const bool told = failure.heard || failure.peer_instance >= 0;
+  if (told && blamed >= 0) context_.toldBy(members_->instanceOf(blamed));
   fail(call, failure.status, blamed < 0 ? -1 : members_->instanceOf(blamed));
 }
 

@@ -84,6 +84,9 @@ TEST_F(CollectivesOverHosts, TellAllOthersWhoHasLeft) {
   ASSERT_TRUE(errors.contains(0)) << outcome.out << outcome.err;
   EXPECT_EQ(errors.at(0).peer, 1);
   EXPECT_THAT(errors.at(0).what, HasSubstr("exited with code 0 without taking part"));
+  EXPECT_THAT(outcome.err,
+              ::testing::ContainsRegex("poprun: instance 1 of .* exited with code 0 although instance 0 "
+                                       ".*on h0. needed it, which exited with code 14"));
 }
 
 }  // namespace

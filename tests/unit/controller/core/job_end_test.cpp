@@ -54,6 +54,23 @@ TEST(JobEnd, AFatalSignalIs128PlusItsNumber) {
   EXPECT_EQ(job.outcome().failure->reason, "was killed by SIGSEGV (core dumped)");
 }
 
+TEST(JobEnd, AnInstanceThatLeftThoughAnotherNeededItIsItsCause) {
+  JobFixture job(2, 3);
+  job.startAll();
+  job.endAndClose(1, kSuccess);
+  job.endedAsTold(0, {.code = 3}, 1);
+  EXPECT_EQ(job.agent(0).stops, 1);
+  job.ended(2, {.signal = SIGTERM});
+  for (const int instance : {0, 2}) job.closed(instance);
+  ASSERT_TRUE(job.done());
+  EXPECT_EQ(job.outcome().exit_code, 3);
+  EXPECT_EQ(job.outcome().failure->instance, 1);
+  EXPECT_EQ(job.outcome().failure->pid, JobFixture::pidOf(1));
+  EXPECT_THAT(job.outcome().failure->reason,
+              ::testing::MatchesRegex("exited with code 0 although instance 0 .pid 700 on .*. needed it, "
+                                      "which exited with code 3"));
+}
+
 TEST(JobEnd, AFailureStopsEveryHostOnce) {
   JobFixture job(3, 3);
   job.startAll();
