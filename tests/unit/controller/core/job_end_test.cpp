@@ -55,7 +55,7 @@ TEST(JobEnd, AFatalSignalIs128PlusItsNumber) {
 }
 
 TEST(JobEnd, AnInstanceThatLeftThoughAnotherNeededItIsItsCause) {
-  JobFixture job(2, 3);
+  JobFixture job(3, 3);
   job.startAll();
   job.endAndClose(1, kSuccess);
   job.endedAsTold(0, {.code = 3}, 1);
