@@ -18,7 +18,8 @@ constexpr std::size_t kHelpWidth = 100;
 constexpr std::string_view kUsage =
     "poprun [options] [--] program [arguments] [: [options] program [arguments] …]";
 constexpr std::string_view kDoctorUsage = "poprun doctor [options]";
-constexpr std::string_view kSimulateUsage = "poprun simulate --model FILE [options]";
+constexpr std::string_view kSimulateUsage =
+    "poprun simulate --model FILE | --all-reduce SIZE --system PODS [options]";
 constexpr std::string_view kSummary =
     "Runs a data-parallel program as several instances, each with its share of the model's replicas.";
 constexpr std::string_view kSimulateSummary =

@@ -34,10 +34,24 @@ template <auto field>
 Status readNames(SimulateOptions& options, const std::string& value) {
   options.*field = split(value, ',');
   for (const std::string& name : options.*field) {
-    if (!isAmong(kPodNames, name))
+    if (!isSystemFile(name) && !isAmong(kPodNames, name))
       return invalidArgument("no Pod is called " + inQuotes(name) + ": use some of " +
-                             std::string(kPodNames) + ", separated by commas");
+                             std::string(kPodNames) +
+                             ", or system files such as ./my.system, separated by commas");
   }
+  return {};
+}
+
+template <auto field>
+Status readText(SimulateOptions& options, const std::string& value) {
+  if (value.empty()) return invalidArgument("the value is empty");
+  options.*field = value;
+  return {};
+}
+
+template <auto field>
+Status readFlag(SimulateOptions& options, const std::string&) {
+  options.*field = true;
   return {};
 }
 
@@ -68,7 +82,15 @@ constexpr std::array kRows{
         "runs on these Pods are compared with their prediction, and not learned from", kPods),
     row("--export-model", "FILE", "", "write the model with all that was learned into this new file", kFile),
     row("--system", "PODS", "those of the model's chip, up to 256 IPUs",
-        "Pods to predict for, separated by commas", kPods),
+        "Pods to predict for, or system files such as ./my.system, separated by commas", kPods),
+    row("--all-reduce", "SIZE", "",
+        "instead of a training: the ways to sum so much of each replica, such as 64MiB, and their times",
+        {.excludes = "--model"}),
+    row("--ipus-per-replica", "N", "1", "of an all-reduce; of a training the model says it", {}),
+    row("--algorithm", "NAME", "all",
+        "of an all-reduce: gcl, quickest, or the beginning of a name in its table", {}),
+    row("--show-steps", "", "",
+        "print the copies between replicas of an all-reduce's algorithm, round by round", kFlag),
     row("--num-replicas", "N", "as many as fit", "copies of the model", {}),
     row("--micro-batch", "N", "as in the model", "elements of a micro-batch", {}),
     row("--gradient-accumulation", "N", "as in the model", "number of micro-batches of a step", {}),
@@ -89,6 +111,10 @@ constexpr std::array<Reader, kRows.size()> kReaders{
     readNames<&SimulateOptions::hold_out>,
     readPath<&SimulateOptions::export_model>,
     readNames<&SimulateOptions::systems>,
+    readText<&SimulateOptions::all_reduce>,
+    readNumber<&SimulateOptions::ipus_per_replica>,
+    readText<&SimulateOptions::algorithm>,
+    readFlag<&SimulateOptions::show_steps>,
     readNumber<&SimulateOptions::replicas>,
     readNumber<&SimulateOptions::micro_batch>,
     readNumber<&SimulateOptions::gradient_accumulation>,
@@ -129,10 +155,36 @@ Status readOption(const std::vector<std::string>& words, std::size_t& at, Simula
   return read.ok() ? read : invalidArgument(name + ": " + read.message());
 }
 
-std::vector<std::string> mistakesOf(const SimulateOptions& options) {
+std::vector<std::string> mistakesOfAllReduce(const SimulateOptions& options) {
   std::vector<std::string> mistakes;
+  const auto refuse = [&](bool is_there, std::string_view option) {
+    if (is_there) mistakes.push_back("--all-reduce simulates no training: leave out " + std::string(option));
+  };
+  refuse(!options.model.empty(), "--model");
+  refuse(!options.fit.empty(), "--fit");
+  refuse(!options.hold_out.empty(), "--hold-out");
+  refuse(!options.export_model.empty(), "--export-model");
+  refuse(options.micro_batch.has_value(), "--micro-batch");
+  refuse(options.gradient_accumulation.has_value(), "--gradient-accumulation");
+  refuse(options.global_batch.has_value(), "--global-batch");
+  refuse(options.form == SimulateForm::kSvg, "--svg");
+  if (options.systems.empty()) mistakes.emplace_back("--all-reduce needs a Pod: add --system POD");
+  if (options.show_steps && options.form == SimulateForm::kJson)
+    mistakes.emplace_back("--show-steps prints text: leave out --json");
+  return mistakes;
+}
+
+std::vector<std::string> mistakesOf(const SimulateOptions& options) {
+  if (!options.all_reduce.empty()) return mistakesOfAllReduce(options);
+  std::vector<std::string> mistakes;
+  if (options.show_steps || !options.algorithm.empty() || options.ipus_per_replica)
+    mistakes.push_back(std::string(options.show_steps           ? "--show-steps"
+                                   : !options.algorithm.empty() ? "--algorithm"
+                                                                : "--ipus-per-replica") +
+                       " is for --all-reduce: add --all-reduce SIZE");
   if (options.model.empty())
-    mistakes.emplace_back("simulate needs a model of the training: --model FILE (docs/guide/pods.md)");
+    mistakes.emplace_back(
+        "simulate needs a model of the training: --model FILE (docs/guide/pods.md), or --all-reduce SIZE");
   if (options.global_batch && options.gradient_accumulation)
     mistakes.emplace_back(
         "--global-batch decides the gradient accumulation: leave out "
@@ -145,6 +197,10 @@ std::vector<std::string> mistakesOf(const SimulateOptions& options) {
 }
 
 }  // namespace
+
+bool isSystemFile(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name.ends_with(".system");
+}
 
 ParsedSimulation parseSimulateOptions(const std::vector<std::string>& arguments) {
   ParsedSimulation parsed;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "poprun/cli/option_table.h"
@@ -22,6 +23,10 @@ struct SimulateOptions {
   std::vector<std::string> hold_out;
   std::string export_model;
   std::vector<std::string> systems;  ///< empty: those of the model's chip
+  std::string all_reduce;            ///< bytes of a replica with their unit; empty: a training is simulated
+  std::string algorithm;             ///< of the all-reduce; empty: all
+  bool show_steps = false;
+  std::optional<std::int64_t> ipus_per_replica;
   std::optional<std::int64_t> replicas;
   std::optional<std::int64_t> micro_batch;
   std::optional<std::int64_t> gradient_accumulation;
@@ -33,6 +38,9 @@ struct ParsedSimulation {
   SimulateOptions options;
   std::vector<std::string> mistakes;  ///< all mistakes, each naming its option
 };
+
+/// True for the name of a system file in the place of a Pod's: it has a slash or ends with ".system".
+bool isSystemFile(std::string_view name);
 
 /// `arguments` are those after the word simulate.
 ParsedSimulation parseSimulateOptions(const std::vector<std::string>& arguments);

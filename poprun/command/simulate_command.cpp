@@ -9,6 +9,7 @@
 #include "poprun/cli/file_text.h"
 #include "poprun/cli/options_doc.h"
 #include "poprun/cli/simulate_options.h"
+#include "poprun/command/all_reduce_report.h"
 #include "poprun/command/command_line.h"
 #include "poprun/command/pod_times.h"
 #include "poprun/command/simulate_report.h"
@@ -141,12 +142,18 @@ std::string textOf(const Simulation& simulation, cli::SimulateForm form) {
   return simulationText(simulation);
 }
 
+int simulateAllReduce(const SimulateOptions& options) {
+  const Result<std::string> report = allReduceReport(options);
+  return report.ok() ? print(report.value()) : reportMistakes({report.status().message()});
+}
+
 }  // namespace
 
 int simulateCommand(const std::vector<std::string>& arguments) {
   const cli::ParsedSimulation parsed = cli::parseSimulateOptions(arguments);
   if (parsed.options.help) return print(cli::simulateHelpText());
   if (!parsed.mistakes.empty()) return reportMistakes(parsed.mistakes);
+  if (!parsed.options.all_reduce.empty()) return simulateAllReduce(parsed.options);
   const Result<Simulation> simulation = simulationOf(parsed.options);
   if (!simulation.ok()) return reportMistakes({simulation.status().message()});
   return print(textOf(simulation.value(), parsed.options.form));

@@ -128,5 +128,69 @@ TEST(Simulate, AProgramOfThatNameIsStartedAfterDashes) {
   EXPECT_EQ(simulate({"--help"}).exit_code, 0);
 }
 
+TEST(SimulateAllReduce, GivesEachWayAndItsTimeBesideTheBound) {
+  const JsonValue report =
+      parsed(simulate({"--all-reduce", "64 MiB", "--system", "pod64,pod64-torus", "--json"}));
+  const auto* systems = report.find("systems")->array();
+  ASSERT_EQ(systems->size(), 2U);
+  for (const JsonValue& system : *systems) {
+    const double bound = system.find("bound_seconds")->number().value();
+    const auto* ways = system.find("all_reduces")->array();
+    double before = bound;
+    int gcl_choices = 0;
+    for (const JsonValue& way : *ways) {
+      const double seconds = way.find("seconds")->number().value();
+      EXPECT_GE(seconds, before) << "the quickest first, none below the bound";
+      before = seconds;
+      if (*way.find("gcl_choice")->boolean()) {
+        ++gcl_choices;
+        EXPECT_EQ(*way.find("algorithm")->text(), "meet_in_middle_ring");
+        EXPECT_EQ(way.find("rounds")->number().value(), 64);
+      }
+    }
+    EXPECT_EQ(gcl_choices, 1);
+  }
+}
+
+TEST(SimulateAllReduce, ShowsItsSteps) {
+  const Outcome result = simulate({"--all-reduce=1KB", "--system=pod4", "--num-replicas=2",
+                                   "--ipus-per-replica=2", "--algorithm=gcl", "--show-steps"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out,
+            "# clockwise_ring: 2 replicas, 2 blocks, 2 rounds\n"
+            "replica 0: IPU 0-1\nreplica 1: IPU 2-3\n"
+            "\nround 0, reduce-scatter\n0 -> 1: block 1, added\n1 -> 0: block 0, added\n"
+            "\nround 1, all-gather\n0 -> 1: block 0\n1 -> 0: block 1\n");
+}
+
+TEST(SimulateAllReduce, TakesASystemFileAndNamesItsWrongLine) {
+  const TempDir directory;
+  const std::string file = directory.path() + "/slow.system";
+  std::ofstream(file) << "system slow\nbase pod16\nrate rail 14.6 GB/s\n";
+  EXPECT_THAT(simulate({"--all-reduce", "1MB", "--system", file}).out,
+              HasSubstr("on slow, 16 replicas of 1 IPU"));
+  std::ofstream(file) << "system slow\nbase pod16\nrate rail 0 GB/s\n";
+  const Outcome wrong = simulate({"--all-reduce", "1MB", "--system", file});
+  EXPECT_NE(wrong.exit_code, 0);
+  EXPECT_THAT(wrong.err, HasSubstr("slow.system:3: rate: a rate of 0 GB/s"));
+}
+
+TEST(SimulateAllReduce, RefusesWhatCannotBe) {
+  const auto refusal = [](std::vector<std::string> options) {
+    options.insert(options.begin(), {"--all-reduce", "1MB"});
+    const Outcome result = simulate(options);
+    EXPECT_NE(result.exit_code, 0);
+    EXPECT_EQ(result.out, "");
+    return result.err;
+  };
+  EXPECT_THAT(refusal({"--system", "pod4", "--num-replicas", "5"}),
+              HasSubstr("takes 5 IPUs and there are 4"));
+  EXPECT_THAT(refusal({"--system", "pod16", "--ipus-per-replica", "3"}), HasSubstr("power of two"));
+  EXPECT_THAT(refusal({"--system", "pod16", "--algorithm", "magic"}),
+              HasSubstr("is called 'magic': use gcl"));
+  EXPECT_THAT(refusal({"--system", "nowhere.system"}), HasSubstr("nowhere.system"));
+  EXPECT_THAT(simulate({"--all-reduce", "5", "--system", "pod4"}).err, HasSubstr("no unit"));
+}
+
 }  // namespace
 }  // namespace pop::testing

@@ -95,7 +95,7 @@ TEST(TimedAllReduces, RoundsOfAClassTakeTheSameTime) {
 TEST(QuickestAllReduce, IsNeverSlowerThanGclsChoice) {
   for (const ReplicaLayout& layout : layouts()) {
     const Topology topology(layout.spec);
-    for (const std::uint64_t count : {1ULL, 1000ULL, 1'000'000ULL, 16'000'000ULL})
+    for (const std::uint64_t count : {1000ULL, 16'000'000ULL})
       EXPECT_LE(quickestAllReduce(topology, layout, count, 4).time.total,
                 gclChoice(topology, layout, count, 4).time.total)
           << textOfTuned(layout, std::to_string(count));

@@ -52,6 +52,13 @@ TEST(SimulateOptions, MistakesNameTheOptionAndWhatToDo) {
   EXPECT_THAT(mistakesOf({"--model", "a", "--export-model", "b"}), ElementsAre(HasSubstr("add --fit TABLE")));
   EXPECT_THAT(mistakesOf({"--model", "a", "--global-batch", "8", "--gradient-accumulation", "2"}),
               ElementsAre(HasSubstr("leave out --gradient-accumulation")));
+  EXPECT_THAT(mistakesOf({"--all-reduce", "1MB"}), ElementsAre(HasSubstr("add --system POD")));
+  EXPECT_THAT(mistakesOf({"--all-reduce", "1MB", "--system", "pod4", "--model", "a", "--svg"}),
+              ElementsAre("--all-reduce simulates no training: leave out --model",
+                          "--all-reduce simulates no training: leave out --svg"));
+  EXPECT_THAT(mistakesOf({"--model", "a", "--show-steps"}),
+              ElementsAre("--show-steps is for --all-reduce: add --all-reduce SIZE"));
+  EXPECT_THAT(mistakesOf({"--all-reduce", "1MB", "--system", "./a.system,pod4"}), IsEmpty());
   EXPECT_THAT(mistakesOf({"--help"}), IsEmpty());
 }
 

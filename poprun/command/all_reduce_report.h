@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// `poprun simulate --all-reduce`: the ways to sum tensors of a size on a Pod, and their simulated times.
+#pragma once
+
+#include <string>
+
+#include "common/base/status.h"
+#include "pod/clock/tuner.h"
+#include "poprun/cli/simulate_options.h"
+
+namespace pop {
+
+/// A table for each system, or its rows as JSON, or the steps of an algorithm. kInvalidArgument: the size, a
+/// system, replicas that do not fit, or an algorithm that cannot be used there; the message lists those that
+/// can.
+Result<std::string> allReduceReport(const cli::SimulateOptions& options);
+
+/// Where each replica is, and all copies between replicas, round by round: "3 -> 5: block 7, added".
+std::string stepsText(const pod::TimedSchedule& timed, const pod::ReplicaLayout& layout);
+
+}  // namespace pop
