@@ -20,6 +20,12 @@ namespace {
 constexpr std::chrono::seconds kStopWithin{15};
 constexpr std::chrono::seconds kCommandLimit{60};
 
+// Programs end with the thread that starts them, also when it is killed: those that serve belong to the main
+// one.
+Result<os::HelperProgram> startOwn(const std::vector<std::string>& command, const std::array<int, 3>& stdio) {
+  return os::HelperProgram::start(command, stdio, os::Leads::kSession, os::AfterUs::kDies);
+}
+
 sys::Fd opened(const std::string& path, int flags) {
   return sys::Fd(::open(path.c_str(), flags | O_CLOEXEC, 0644));
 }
@@ -41,8 +47,7 @@ Result<Served> Served::start(const std::vector<std::string>& command, const std:
   const sys::Fd input = opened("/dev/null", O_RDONLY);
   const sys::Fd output = opened(log, O_WRONLY | O_CREAT | O_APPEND);
   Served served;
-  POP_ASSIGN_OR_RETURN(served.program_,
-                       os::HelperProgram::start(command, {input.get(), output.get(), output.get()}));
+  POP_ASSIGN_OR_RETURN(served.program_, startOwn(command, {input.get(), output.get(), output.get()}));
   return served;
 }
 
@@ -55,8 +60,7 @@ Served::~Served() {
 Result<double> timeOf(const std::vector<std::string>& command) {
   const sys::Fd null = opened("/dev/null", O_RDWR);
   const Clock::time_point begin = Clock::now();
-  POP_ASSIGN_OR_RETURN(os::HelperProgram program,
-                       os::HelperProgram::start(command, {null.get(), null.get(), null.get()}));
+  POP_ASSIGN_OR_RETURN(os::HelperProgram program, startOwn(command, {null.get(), null.get(), null.get()}));
   POP_RETURN_IF_ERROR(reap(command, program));
   return secondsSince(begin);
 }
@@ -68,8 +72,7 @@ Result<double> timeToLine(const std::vector<std::string>& command, int lines) {
   const sys::Fd reader(ends[0]);
   sys::Fd writer(ends[1]);
   const Clock::time_point begin = Clock::now();
-  POP_ASSIGN_OR_RETURN(os::HelperProgram program,
-                       os::HelperProgram::start(command, {null.get(), writer.get(), null.get()}));
+  POP_ASSIGN_OR_RETURN(os::HelperProgram program, startOwn(command, {null.get(), writer.get(), null.get()}));
   writer = sys::Fd();
   double at_s = 0;
   std::array<char, 4096> bytes{};
