@@ -134,6 +134,11 @@ int submitJob(Command command, const ServerSettings& settings) {
   const cli::ParsedOptions parsed =
       cli::parseOptions(poprunWords(command, settings), cli::Spelling::kPoprun, here.file);
   if (const auto done = withoutJob(parsed)) return *done;
+  const ControllerOptions& controller = parsed.options.controller;
+  if (controller.server != settings.address || !controller.tls.empty())
+    return unusable(
+        invalidArgument("--controller and --controller-tls are poprun's; popctl submit job asks the popdistd "
+                        "of --server and --tls"));
   if (isJobCommand(parsed.options.detached)) return reportMistakes(findControllerMistakes(parsed.options));
   const BuiltJob job = jobToRun(parsed, here);
   if (const auto done = endsWithPlan(parsed.options, job)) return *done;

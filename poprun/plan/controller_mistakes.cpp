@@ -25,17 +25,19 @@ std::vector<std::string> findControllerMistakes(const Options& options) {
   std::vector<std::string> mistakes;
   if (isJobCommand(options.detached))
     mistakes.emplace_back(
-        "--controller: popctl has the commands on jobs of popdistd (popctl attach job, popctl list jobs)");
+        "--attach, --cancel, --jobs and --logs are for detached jobs of poprun's own: for those of popdistd "
+        "there are "
+        "popctl attach job, popctl cancel job, popctl list jobs and popctl logs job");
   if (controller.num_hosts && !(options.host.empty() && options.hostfile.empty()))
     mistakes.emplace_back(
         "--num-hosts (popctl's --hosts): --host or --hostfile names the hosts; give only one of both");
   if (options.hosts.agent_port != 0)
-    mistakes.emplace_back("--agent-port: with --controller popdistd reaches the hosts; leave it out");
+    mistakes.emplace_back("--agent-port: popdistd reaches the hosts of its jobs by itself; leave it out");
   if (!options.synchronise.empty() || options.synchronise_python_venv || options.synchronise_poplar_sdk ||
       options.distribute_ssh_key)
     mistakes.emplace_back(
-        "--synchronise, --distribute-ssh-key: popdistd copies nothing to hosts; leave them out with "
-        "--controller");
+        "--synchronise, --distribute-ssh-key: popdistd copies nothing to the hosts of its jobs; leave them "
+        "out");
   return mistakes;
 }
 

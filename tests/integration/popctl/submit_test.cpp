@@ -122,6 +122,25 @@ TEST_F(Submit, PoprunFailsWithItsOwnCode) {
   EXPECT_THAT(daemon.submitted(), IsEmpty());
 }
 
+TEST_F(Submit, PopctlRefusesPoprunsOptionsThatAreNotForIt) {
+  for (const Words& server :
+       std::vector<Words>{{"--controller", "elsewhere:1"}, {"--controller-tls", "/tmp"}}) {
+    const Outcome outcome = popctl({"submit", "job", server[0], server[1], "./train"});
+    EXPECT_EQ(outcome.exit_code, 2) << server[0];
+    EXPECT_THAT(outcome.err, AllOf(StartsWith("popctl: --controller and --controller-tls are poprun's"),
+                                   HasSubstr("--server and --tls")));
+  }
+  const Outcome jobs = popctl({"submit", "job", "--jobs"});
+  EXPECT_NE(jobs.exit_code, 0);
+  EXPECT_THAT(jobs.err,
+              AllOf(HasSubstr("--jobs"), HasSubstr("popctl list jobs"), Not(HasSubstr("--controller"))));
+  const Outcome port = popctl({"submit", "job", "--agent-port", "7571", "./train"});
+  EXPECT_NE(port.exit_code, 0);
+  EXPECT_THAT(port.err,
+              AllOf(HasSubstr("--agent-port: "), HasSubstr("popdistd"), Not(HasSubstr("--controller"))));
+  EXPECT_THAT(daemon.submitted(), IsEmpty());
+}
+
 TEST_F(Submit, PopctlTakesPoprunsOptions) {
   const Outcome outcome = popctl({"submit", "job", "--name", "n1", "--hosts", "2", "--priority", "4", "-np",
                                   "4", "--timeout", "10m", "./train", "--wait"});
