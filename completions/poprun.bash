@@ -104,13 +104,16 @@ _poprun_simulate_value() {
     --export-model) _poprun_paths -f "$word" ;;
     --system) _poprun_list 'pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 pod64-torus pod64-twist pod1024 pod4096 pod16384 pod65536' "$word" ;;
     --all-reduce) COMPREPLY=() ;;
+    --remove-link) COMPREPLY=() ;;
+    --slow-ipu) COMPREPLY=() ;;
+    --topology) COMPREPLY=($(compgen -W 'mesh torus barley-twist' -- "$word")) ;;
     --ipus-per-replica) COMPREPLY=() ;;
     --algorithm) COMPREPLY=() ;;
     --num-replicas) COMPREPLY=() ;;
     --micro-batch) COMPREPLY=() ;;
     --gradient-accumulation) COMPREPLY=() ;;
     --global-batch) COMPREPLY=() ;;
-    *) COMPREPLY=($(compgen -W '--help --model --fit --hold-out --export-model --system --all-reduce --ipus-per-replica --algorithm --show-steps --num-replicas --micro-batch --gradient-accumulation --global-batch --json --svg' -- "$word")) ;;
+    *) COMPREPLY=($(compgen -W '--help --model --fit --hold-out --export-model --system --all-reduce --remove-link --slow-ipu --topology --ipus-per-replica --algorithm --show-steps --num-replicas --micro-batch --gradient-accumulation --global-batch --json --svg' -- "$word")) ;;
   esac
 }
 

@@ -72,7 +72,7 @@ Result<Prediction> knownPart(const Training& training, const Placement& placemen
     return replicas > 1 ? communication(placement.system, bytes, replicas, training.ipus_per_replica) : 0;
   };
   StepTime& seconds = result.seconds;
-  const double slot_s = secondsPerSlot(training, placement);
+  const double slot_s = secondsPerSlot(training, placement) / placement.system.slowest_ipu;
   const BatchNorm& norm = training.batch_norm;
   const double norm_s =
       norm.collectives() > 0 ? norm.collectives() * timeOf(norm.statistics_bytes, norm.span) : 0;

@@ -16,6 +16,7 @@ struct SystemShape {
   std::string chip;         ///< "Mk2", "Bow": times measured on one say nothing about the other
   int ipus_per_domain = 0;  ///< of an IPU-Link domain
   int domains = 0;          ///< IPU-Link domains, joined by GW-Links
+  double slowest_ipu = 1;   ///< its speed: all others wait for it in every micro-batch
 
   int ipus() const { return ipus_per_domain * domains; }
 };

@@ -13,6 +13,7 @@
 #include "pod/system/link_configuration.h"
 #include "pod/system/topology.h"
 #include "pod/system/units.h"
+#include "pod/system/what_if.h"
 
 namespace pop::pod {
 namespace {
@@ -40,7 +41,6 @@ constexpr CostName kStepCosts[] = {{"step", &PodSpec::step_cost},
 
 constexpr int kMaxNodes = model::kMaxIlds * kMaxIldIpus;
 constexpr std::size_t kMaxWires = 1 << 20;
-constexpr std::size_t kMaxRemoved = 64;
 
 Words wordsOf(std::string_view line) {
   Words words;
@@ -179,12 +179,8 @@ Status SystemReader::set(int& number, const Words& words, int most, bool of_shap
 
 Status SystemReader::topology(const Words& words) {
   POP_RETURN_IF_ERROR(ofShape());
-  for (const IldTopology each : {IldTopology::kMesh, IldTopology::kTorus, IldTopology::kBarleyTwist}) {
-    if (words[1] != nameOf(each)) continue;
-    spec_.shape.topology = each;
-    return {};
-  }
-  return invalidArgument(inQuotes(words[1]) + ": use mesh, torus or barley-twist");
+  POP_ASSIGN_OR_RETURN(spec_.shape.topology, ildTopologyNamed(words[1]));
+  return {};
 }
 
 Status SystemReader::gateways(const Words& words) {
@@ -254,26 +250,12 @@ Status SystemReader::link(const Words& words) {
 }
 
 Status SystemReader::remove(const Words& words) {
-  POP_ASSIGN_OR_RETURN(const int a, nodeNamed(spec_, words[1]));
-  POP_ASSIGN_OR_RETURN(const int b, nodeNamed(spec_, words[2]));
-  if (spec_.removed_links.size() >= kMaxRemoved)
-    return {Code::kResourceExhausted, "at most " + std::to_string(kMaxRemoved) + " links can be removed"};
-  const Topology before(spec_);
-  const auto joins = [&, b](int id) { return before.links()[static_cast<std::size_t>(id)].to == b; };
-  if (std::ranges::none_of(before.linksFrom(a), joins))
-    return invalidArgument("there is no link between " + words[1] + " and " + words[2]);
-  spec_.removed_links.emplace_back(a, b);
-  return {};
+  return removeLinks(spec_, words[1], words[2]);
 }
 
 Status SystemReader::speed(const Words& words) {
-  POP_ASSIGN_OR_RETURN(const int ipu, nodeNamed(spec_, words[1]));
-  if (ipu >= spec_.ipuCount()) return invalidArgument(words[1] + " is no IPU");
   POP_ASSIGN_OR_RETURN(const double factor, numberOf(words[2]));
-  if (factor < 1e-3 || factor > 1e3) return invalidArgument(words[2] + " is not from 0.001 to 1000");
-  if (!seen_.insert("speed " + words[1]).second) return invalidArgument(words[1] + " has a speed already");
-  spec_.speed_of_ipu.emplace_back(ipu, factor);
-  return {};
+  return setSpeed(spec_, words[1], factor);
 }
 
 Result<PodSpec> SystemReader::finish() {

@@ -5,6 +5,7 @@
 
 #include "common/base/similar_word.h"
 #include "common/base/text.h"
+#include "pod/system/units.h"
 
 namespace pop::cli {
 namespace {
@@ -55,6 +56,30 @@ Status readFlag(SimulateOptions& options, const std::string&) {
   return {};
 }
 
+Status readRemovedLinks(SimulateOptions& options, const std::string& value) {
+  for (const std::string& link : split(value, ',')) {
+    const std::vector<std::string> ends = split(link, '-');
+    if (ends.size() != 2) return invalidArgument(inQuotes(link) + " is no link: use one such as ipu0-ipu2");
+    options.what_if.removed_links.emplace_back(ends[0], ends[1]);
+  }
+  return {};
+}
+
+Status readSlowIpus(SimulateOptions& options, const std::string& value) {
+  for (const std::string& each : split(value, ',')) {
+    const std::vector<std::string> parts = split(each, '=');
+    if (parts.size() != 2) return invalidArgument(inQuotes(each) + " is no speed: use one such as ipu3=0.8");
+    POP_ASSIGN_OR_RETURN(const double factor, pod::numberOf(parts[1]));
+    options.what_if.speeds.emplace_back(parts[0], factor);
+  }
+  return {};
+}
+
+Status readTopology(SimulateOptions& options, const std::string& value) {
+  POP_ASSIGN_OR_RETURN(options.what_if.topology, pod::ildTopologyNamed(value));
+  return {};
+}
+
 template <SimulateForm form>
 Status readForm(SimulateOptions& options, const std::string&) {
   options.form = form;
@@ -63,6 +88,7 @@ Status readForm(SimulateOptions& options, const std::string&) {
 
 constexpr OptionTraits kFlag{.rule = ValueRule::kNone};
 constexpr OptionTraits kFile{.hint = Hint::kFile};
+constexpr OptionTraits kList{.list = true};
 constexpr OptionTraits kPods{.words = kPodNames, .list = true};
 
 constexpr OptionRow row(std::string_view name, std::string_view value_name, std::string_view default_text,
@@ -86,9 +112,15 @@ constexpr std::array kRows{
     row("--all-reduce", "SIZE", "",
         "instead of a training: the ways to sum so much of each replica, such as 64MiB, and their times",
         {.excludes = "--model"}),
+    row("--remove-link", "LINKS", "", "what if these cables were out? Such as ipu0-ipu2, separated by commas",
+        kList),
+    row("--slow-ipu", "IPUS", "", "what if these IPUs were slow? Such as ipu3=0.8, separated by commas",
+        kList),
+    row("--topology", "NAME", "", "what if the IPUs were joined so: mesh, torus or barley-twist",
+        {.words = "mesh torus barley-twist"}),
     row("--ipus-per-replica", "N", "1", "of an all-reduce; of a training the model says it", {}),
-    row("--algorithm", "NAME", "all",
-        "of an all-reduce: gcl, quickest, or the beginning of a name in its table", {}),
+    row("--algorithm", "NAME", "gcl; all of --all-reduce",
+        "gcl or quickest; of --all-reduce also the beginning of a name in its table", {}),
     row("--show-steps", "", "",
         "print the copies between replicas of an all-reduce's algorithm, round by round", kFlag),
     row("--num-replicas", "N", "as many as fit", "copies of the model", {}),
@@ -112,6 +144,9 @@ constexpr std::array<Reader, kRows.size()> kReaders{
     readPath<&SimulateOptions::export_model>,
     readNames<&SimulateOptions::systems>,
     readText<&SimulateOptions::all_reduce>,
+    readRemovedLinks,
+    readSlowIpus,
+    readTopology,
     readNumber<&SimulateOptions::ipus_per_replica>,
     readText<&SimulateOptions::algorithm>,
     readFlag<&SimulateOptions::show_steps>,
@@ -177,10 +212,10 @@ std::vector<std::string> mistakesOfAllReduce(const SimulateOptions& options) {
 std::vector<std::string> mistakesOf(const SimulateOptions& options) {
   if (!options.all_reduce.empty()) return mistakesOfAllReduce(options);
   std::vector<std::string> mistakes;
-  if (options.show_steps || !options.algorithm.empty() || options.ipus_per_replica)
-    mistakes.push_back(std::string(options.show_steps           ? "--show-steps"
-                                   : !options.algorithm.empty() ? "--algorithm"
-                                                                : "--ipus-per-replica") +
+  if (!options.algorithm.empty() && options.algorithm != "gcl" && options.algorithm != "quickest")
+    mistakes.push_back("--algorithm " + options.algorithm + ": a training takes gcl or quickest");
+  if (options.show_steps || options.ipus_per_replica)
+    mistakes.push_back(std::string(options.show_steps ? "--show-steps" : "--ipus-per-replica") +
                        " is for --all-reduce: add --all-reduce SIZE");
   if (options.model.empty())
     mistakes.emplace_back(

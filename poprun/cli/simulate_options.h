@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pod/system/what_if.h"
 #include "poprun/cli/option_table.h"
 
 namespace pop::cli {
@@ -26,6 +27,7 @@ struct SimulateOptions {
   std::string all_reduce;            ///< bytes of a replica with their unit; empty: a training is simulated
   std::string algorithm;             ///< of the all-reduce; empty: all
   bool show_steps = false;
+  pod::WhatIf what_if;  ///< of each system, beside it
   std::optional<std::int64_t> ipus_per_replica;
   std::optional<std::int64_t> replicas;
   std::optional<std::int64_t> micro_batch;

@@ -41,15 +41,15 @@ void sortByTime(AllReduces& found) {
   std::ranges::stable_sort(found.ways, {}, [](const TimedSchedule& each) { return each.time.total; });
 }
 
-Result<AllReduces> allReducesOn(const std::string& system, const cli::SimulateOptions& options,
+Result<AllReduces> allReducesOn(const pod::PodSpec& system, const cli::SimulateOptions& options,
                                 std::uint64_t bytes) {
   AllReduces found;
-  POP_ASSIGN_OR_RETURN(found.layout.spec, podOrFile(system));
+  found.layout.spec = system;
   found.layout.ipus_per_replica = static_cast<int>(options.ipus_per_replica.value_or(1));
   const std::int64_t fitting = found.layout.spec.ipuCount() / found.layout.ipus_per_replica;
   found.layout.replicas = static_cast<int>(options.replicas.value_or(std::max<std::int64_t>(1, fitting)));
   const Status fits = pod::validate(found.layout);
-  if (!fits.ok()) return invalidArgument("--system " + system + ": " + fits.message());
+  if (!fits.ok()) return invalidArgument("--system " + system.name + ": " + fits.message());
   const pod::Topology topology(found.layout.spec);
   found.bytes = bytes;
   found.bound = pod::allReduceLowerBound(topology, found.layout, bytes);
@@ -108,27 +108,47 @@ std::string jsonText(const AllReduces& found, const std::vector<TimedSchedule>& 
   return line.str();
 }
 
+Result<std::string> textOn(const pod::PodSpec& system, const cli::SimulateOptions& options,
+                           std::uint64_t bytes) {
+  POP_ASSIGN_OR_RETURN(const AllReduces found, allReducesOn(system, options, bytes));
+  std::vector<TimedSchedule> ways = found.ways;
+  if (!options.algorithm.empty()) {
+    POP_ASSIGN_OR_RETURN(ways, chosen(found, options.algorithm));
+  }
+  if (options.form == cli::SimulateForm::kJson) return jsonText(found, ways);
+  return options.show_steps ? stepsText(ways.front(), found.layout) : tableText(found, ways);
+}
+
+// Each, and beside it what it were with the changes.
+Result<std::vector<pod::PodSpec>> systemsOf(const cli::SimulateOptions& options) {
+  Pods pods;
+  std::vector<pod::PodSpec> systems;
+  for (const std::string& name : options.systems) {
+    POP_ASSIGN_OR_RETURN(pod::PodSpec system, pods.find(name));
+    systems.push_back(system);
+    if (!options.what_if.any()) continue;
+    Result<pod::PodSpec> changed = pod::changed(std::move(system), options.what_if);
+    if (!changed.ok()) return invalidArgument(name + ": " + changed.status().message());
+    changed->name += " (what if)";
+    systems.push_back(std::move(*changed));
+  }
+  return systems;
+}
+
 }  // namespace
 
 Result<std::string> allReduceReport(const cli::SimulateOptions& options) {
   const Result<std::uint64_t> bytes = pod::predict::parseBytes(options.all_reduce);
   if (!bytes.ok()) return invalidArgument("--all-reduce: " + bytes.status().message());
+  POP_ASSIGN_OR_RETURN(const std::vector<pod::PodSpec> systems, systemsOf(options));
+  const bool as_json = options.form == cli::SimulateForm::kJson;
   std::string text;
-  for (const std::string& system : options.systems) {
-    POP_ASSIGN_OR_RETURN(const AllReduces found, allReducesOn(system, options, bytes.value()));
-    std::vector<TimedSchedule> ways = found.ways;
-    if (!options.algorithm.empty()) {
-      POP_ASSIGN_OR_RETURN(ways, chosen(found, options.algorithm));
-    }
-    const bool as_json = options.form == cli::SimulateForm::kJson;
+  for (const pod::PodSpec& system : systems) {
+    POP_ASSIGN_OR_RETURN(const std::string of_system, textOn(system, options, bytes.value()));
     if (!text.empty()) text += as_json ? "," : "\n";
-    if (as_json) {
-      text += jsonText(found, ways);
-    } else {
-      text += options.show_steps ? stepsText(ways.front(), found.layout) : tableText(found, ways);
-    }
+    text += of_system;
   }
-  return options.form == cli::SimulateForm::kJson ? "{\"systems\":[" + text + "]}\n" : text;
+  return as_json ? "{\"systems\":[" + text + "]}\n" : text;
 }
 
 }  // namespace pop

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/command/pod_times.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "common/base/check.h"
-#include "pod/clock/clock.h"
-#include "pod/collectives/gcl.h"
+#include "pod/clock/tuner.h"
 #include "pod/system/system_text.h"
-#include "pod/system/topology.h"
 #include "poprun/cli/file_text.h"
 #include "poprun/cli/simulate_options.h"
 
@@ -25,44 +25,59 @@ std::string chipOf(const pod::PodSpec& spec) {
   return "a chip of its own";
 }
 
-pod::predict::SystemShape shapeOf(const pod::PodSpec& spec, std::string_view name) {
-  return {std::string(name), chipOf(spec), spec.ildIpus(), spec.ilds()};
+double slowestOf(const pod::PodSpec& spec) {
+  double slowest = 1;
+  for (const auto& [ipu, factor] : spec.speed_of_ipu) slowest = std::min(slowest, factor);
+  return slowest;
 }
 
 }  // namespace
 
-Result<pod::PodSpec> podOrFile(std::string_view name) {
+Result<pod::PodSpec> Pods::find(std::string_view name) {
+  if (const auto known = specs_.find(name); known != specs_.end()) return known->second;
   if (!cli::isSystemFile(name)) return pod::podSpecByName(name);
   POP_ASSIGN_OR_RETURN(const std::string text, cli::readFileText(std::string(name)));
   return pod::systemFromText(text, name);
 }
 
-Result<pod::predict::SystemShape> podShape(std::string_view name) {
-  POP_ASSIGN_OR_RETURN(const pod::PodSpec spec, podOrFile(name));
-  return shapeOf(spec, name);
+pod::predict::SystemShape Pods::known(const std::string& name, const pod::PodSpec& spec) {
+  specs_.insert_or_assign(name, spec);
+  return {name, chipOf(spec), spec.ildIpus(), spec.ilds(), slowestOf(spec)};
 }
 
-std::vector<pod::predict::SystemShape> podShapesOf(std::string_view chip) {
+Result<pod::predict::SystemShape> Pods::shape(std::string_view name) {
+  POP_ASSIGN_OR_RETURN(const pod::PodSpec spec, find(name));
+  return known(std::string(name), spec);
+}
+
+Result<pod::predict::SystemShape> Pods::changedShape(std::string_view name, const pod::WhatIf& what_if) {
+  POP_ASSIGN_OR_RETURN(const pod::PodSpec spec, find(name));
+  Result<pod::PodSpec> changed = pod::changed(spec, what_if);
+  if (!changed.ok()) return invalidArgument(std::string(name) + ": " + changed.status().message());
+  return known(std::string(name) + " (what if)", changed.value());
+}
+
+std::vector<pod::predict::SystemShape> Pods::shapesOf(std::string_view chip) {
   std::vector<pod::predict::SystemShape> shapes;
   for (const pod::PodSpec& spec : pod::podPresets()) {
     const bool was_sold = spec.shape.topology == pod::IldTopology::kMesh && spec.ipuCount() <= kMostSoldIpus;
-    if (was_sold && chipOf(spec) == chip) shapes.push_back(shapeOf(spec, spec.name));
+    if (was_sold && chipOf(spec) == chip) shapes.push_back(known(spec.name, spec));
   }
   return shapes;
 }
 
-double podAllReduceSeconds(const pod::predict::SystemShape& system, std::uint64_t bytes_per_replica,
-                           int replicas, int ipus_per_replica) {
-  const Result<pod::PodSpec> spec = podOrFile(system.name);
-  POP_CHECK(spec.ok());
-  const pod::ReplicaLayout layout{
-      .spec = spec.value(), .replicas = replicas, .ipus_per_replica = ipus_per_replica};
-  const pod::Schedule schedule =
-      pod::gclAllReduce(layout, replicas, pod::automaticMethods(layout, replicas, bytes_per_replica));
-  const std::uint64_t count = (bytes_per_replica + kElementBytes - 1) / kElementBytes;
-  const pod::CollectiveTime time =
-      pod::simulate(pod::Topology(spec.value()), layout, schedule, count, kElementBytes);
-  return std::chrono::duration<double>(time.total).count();
+pod::predict::CommunicationTime Pods::allReduceTime(AlgorithmChoice choice) const {
+  return [this, choice](const pod::predict::SystemShape& system, std::uint64_t bytes_per_replica,
+                        int replicas, int ipus_per_replica) {
+    const auto spec = specs_.find(system.name);
+    POP_CHECK(spec != specs_.end());
+    const pod::ReplicaLayout layout{
+        .spec = spec->second, .replicas = replicas, .ipus_per_replica = ipus_per_replica};
+    const pod::Topology topology(spec->second);
+    const std::uint64_t count = (bytes_per_replica + kElementBytes - 1) / kElementBytes;
+    const auto timed = choice == AlgorithmChoice::kGcl ? pod::gclChoice : pod::quickestAllReduce;
+    return std::chrono::duration<double>(timed(topology, layout, count, kElementBytes).time.total).count();
+  };
 }
 
 }  // namespace pop

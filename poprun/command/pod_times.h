@@ -3,27 +3,43 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "pod/predict/system_shape.h"
 #include "pod/system/pod_spec.h"
+#include "pod/system/what_if.h"
 
 namespace pop {
 
-/// A preset, or the system of a file (isSystemFile). kInvalidArgument: no Pod is called so, or the file is
-/// wrong; otherwise why it cannot be read.
-Result<pod::PodSpec> podOrFile(std::string_view name);
+/// Who chooses the algorithm of an all-reduce.
+enum class AlgorithmChoice : std::uint8_t { kGcl, kQuickest };
 
-/// The same as predictions need it, under that name.
-Result<pod::predict::SystemShape> podShape(std::string_view name);
+/// Systems by their names, each found once.
+class Pods {
+ public:
+  /// A preset, or the system of a file (isSystemFile). kInvalidArgument: no Pod is called so, or the file is
+  /// wrong; otherwise why it cannot be read.
+  Result<pod::PodSpec> find(std::string_view name);
 
-/// Those with this chip that were sold as they are, smallest first: ladders of at most 256 IPUs.
-std::vector<pod::predict::SystemShape> podShapesOf(std::string_view chip);
+  /// The same as predictions need it, under that name.
+  Result<pod::predict::SystemShape> shape(std::string_view name);
 
-/// Seconds of an all-reduce on the simulated clock, as GCL would choose it. The replicas must fit on the
-/// system, which has been found before.
-double podAllReduceSeconds(const pod::predict::SystemShape& system, std::uint64_t bytes_per_replica,
-                           int replicas, int ipus_per_replica);
+  /// The same with changes, under a name that says so. kInvalidArgument: a change that cannot be.
+  Result<pod::predict::SystemShape> changedShape(std::string_view name, const pod::WhatIf& what_if);
+
+  /// Presets with this chip that were sold as they are, smallest first: ladders of at most 256 IPUs.
+  std::vector<pod::predict::SystemShape> shapesOf(std::string_view chip);
+
+  /// Seconds of an all-reduce on the simulated clock, of a shape from here. The replicas must fit.
+  pod::predict::CommunicationTime allReduceTime(AlgorithmChoice choice) const;
+
+ private:
+  pod::predict::SystemShape known(const std::string& name, const pod::PodSpec& spec);
+
+  std::map<std::string, pod::PodSpec, std::less<>> specs_;
+};
 
 }  // namespace pop

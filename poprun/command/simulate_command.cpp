@@ -25,9 +25,9 @@ using pod::predict::Training;
 
 // A scaling log names no system: each run was on the smallest that holds its replicas.
 Result<std::vector<MeasuredRun>> runsOfLog(const std::string& text, const std::string& file,
-                                           const Training& training) {
+                                           const Training& training, Pods& pods) {
   POP_ASSIGN_OR_RETURN(const std::vector<scaling::Row> rows, scaling::parseRows(text, file));
-  const std::vector<SystemShape> systems = podShapesOf(training.chip);
+  const std::vector<SystemShape> systems = pods.shapesOf(training.chip);
   std::vector<MeasuredRun> runs;
   std::size_t line = 0;
   for (const scaling::Row& row : rows) {
@@ -51,10 +51,11 @@ Result<std::vector<MeasuredRun>> runsOfLog(const std::string& text, const std::s
   return runs;
 }
 
-Result<std::vector<MeasuredRun>> readRuns(const std::string& file, const Training& training) {
+Result<std::vector<MeasuredRun>> readRuns(const std::string& file, const Training& training, Pods& pods) {
   POP_ASSIGN_OR_RETURN(const std::string text, cli::readFileText(file));
-  if (trimmed(text).starts_with('{')) return runsOfLog(text, file, training);
-  return pod::predict::parseRuns(text, file, training, podShape);
+  if (trimmed(text).starts_with('{')) return runsOfLog(text, file, training, pods);
+  return pod::predict::parseRuns(text, file, training,
+                                 [&pods](std::string_view name) { return pods.shape(name); });
 }
 
 bool isHeldOut(const SimulateOptions& options, const MeasuredRun& run) {
@@ -71,39 +72,58 @@ Status checkHeldOut(const SimulateOptions& options, const std::vector<MeasuredRu
   return {};
 }
 
-Result<Simulation> learn(const SimulateOptions& options, const Training& training) {
-  POP_ASSIGN_OR_RETURN(const std::vector<MeasuredRun> runs, readRuns(options.fit, training));
+// What was measured ran as GCL chooses.
+Result<Simulation> learn(const SimulateOptions& options, const Training& training, Pods& pods) {
+  POP_ASSIGN_OR_RETURN(const std::vector<MeasuredRun> runs, readRuns(options.fit, training, pods));
+  const pod::predict::CommunicationTime all_reduce = pods.allReduceTime(AlgorithmChoice::kGcl);
   POP_RETURN_IF_ERROR(checkHeldOut(options, runs));
   std::vector<MeasuredRun> known;
   std::copy_if(runs.begin(), runs.end(), std::back_inserter(known),
                [&](const MeasuredRun& run) { return !isHeldOut(options, run); });
-  Result<pod::predict::Fit> fit = pod::predict::fit(training, known, podAllReduceSeconds);
+  Result<pod::predict::Fit> fit = pod::predict::fit(training, known, all_reduce);
   if (!fit.ok()) return invalidArgument(inQuotes(options.fit) + ": " + fit.status().message());
   Simulation simulation;
   simulation.fit = std::move(*fit);
   simulation.remarks = simulation.fit.remarks;
   POP_ASSIGN_OR_RETURN(const std::vector<pod::predict::Comparison> comparisons,
-                       pod::predict::compare(simulation.fit.training, runs, podAllReduceSeconds));
+                       pod::predict::compare(simulation.fit.training, runs, all_reduce));
   for (const pod::predict::Comparison& each : comparisons)
     simulation.runs.push_back({each, isHeldOut(options, each.measured)});
   return simulation;
 }
 
+// Beside each system, it with the changes.
+Status addChanged(const SimulateOptions& options, Pods& pods, std::vector<SystemShape>& systems) {
+  if (!options.what_if.any()) return {};
+  std::vector<SystemShape> both;
+  for (SystemShape& system : systems) {
+    POP_ASSIGN_OR_RETURN(SystemShape changed, pods.changedShape(system.name, options.what_if));
+    both.push_back(std::move(system));
+    both.push_back(std::move(changed));
+  }
+  systems = std::move(both);
+  return {};
+}
+
 // Asked for by name, a system must be able to run the training; of all systems, those that can are enough.
-Status predictAll(const SimulateOptions& options, Simulation& simulation) {
+Status predictAll(const SimulateOptions& options, Pods& pods, Simulation& simulation) {
   const Training& training = simulation.fit.training;
   std::vector<SystemShape> systems;
   for (const std::string& name : options.systems) {
-    POP_ASSIGN_OR_RETURN(SystemShape system, podShape(name));
+    POP_ASSIGN_OR_RETURN(SystemShape system, pods.shape(name));
     systems.push_back(std::move(system));
   }
   const bool all = systems.empty();
-  if (all) systems = podShapesOf(training.chip);
+  if (all) systems = pods.shapesOf(training.chip);
+  POP_RETURN_IF_ERROR(addChanged(options, pods, systems));
   pod::predict::Wanted wanted{.micro_batch = options.micro_batch,
                               .gradient_accumulation = options.gradient_accumulation,
                               .global_batch = options.global_batch};
+  const AlgorithmChoice choice =
+      options.algorithm == "quickest" ? AlgorithmChoice::kQuickest : AlgorithmChoice::kGcl;
   if (options.replicas) wanted.replicas = static_cast<int>(*options.replicas);
-  POP_ASSIGN_OR_RETURN(simulation.sweep, pod::predict::sweep(training, systems, wanted, podAllReduceSeconds));
+  POP_ASSIGN_OR_RETURN(simulation.sweep,
+                       pod::predict::sweep(training, systems, wanted, pods.allReduceTime(choice)));
   const pod::predict::Sweep& sweep = simulation.sweep;
   if (!all && !sweep.left_out.empty()) return invalidArgument(sweep.left_out.front());
   for (const std::string& each : sweep.left_out) simulation.remarks.push_back("left out " + each);
@@ -119,12 +139,13 @@ Status predictAll(const SimulateOptions& options, Simulation& simulation) {
 Result<Simulation> simulationOf(const SimulateOptions& options) {
   POP_ASSIGN_OR_RETURN(const std::string text, cli::readFileText(options.model));
   POP_ASSIGN_OR_RETURN(const Training training, pod::predict::parseModel(text, options.model));
+  Pods pods;
   Simulation simulation;
   simulation.fit.training = training;
   if (!options.fit.empty()) {
-    POP_ASSIGN_OR_RETURN(simulation, learn(options, training));
+    POP_ASSIGN_OR_RETURN(simulation, learn(options, training, pods));
   }
-  POP_RETURN_IF_ERROR(predictAll(options, simulation));
+  POP_RETURN_IF_ERROR(predictAll(options, pods, simulation));
   if (!options.export_model.empty())
     POP_RETURN_IF_ERROR(cli::writeFileText(options.export_model, fittedModelText(simulation), false));
   return simulation;

@@ -47,7 +47,8 @@ double linkTime(const SystemShape&, std::uint64_t bytes, int replicas, int) {
 }
 
 TEST(PodFilesFuzz, DamagedModelsAreRefusedOrPredictNumbers) {
-  const SystemShape pod64 = podShape("pod64").value();
+  Pods pods;
+  const SystemShape pod64 = pods.shape("pod64").value();
   for (std::uint64_t round = 0; round < kPodFileRounds; ++round) {
     SplitMix64 random(round);
     const Result<Training> read = parseModel(damagedPodFile(kPodModel, random), "x.model");
@@ -64,12 +65,14 @@ TEST(PodFilesFuzz, DamagedModelsAreRefusedOrPredictNumbers) {
 }
 
 TEST(PodFilesFuzz, DamagedTablesAreRefusedOrFitNumbers) {
+  Pods pods;
   Training training = parseModel(kPodModel, "x.model").value();
   training.micro_batch_s.reset();
   training.fixed_s.reset();
   for (std::uint64_t round = 0; round < kPodFileRounds; ++round) {
     SplitMix64 random(round);
-    const auto runs = parseRuns(damagedPodFile(kPodRuns, random), "x.csv", training, podShape);
+    const auto runs = parseRuns(damagedPodFile(kPodRuns, random), "x.csv", training,
+                                [&pods](std::string_view name) { return pods.shape(name); });
     if (!runs.ok()) {
       ASSERT_TRUE(runs.status().message().starts_with("'x.csv'")) << round;
       continue;

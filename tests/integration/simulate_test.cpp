@@ -192,5 +192,33 @@ TEST(SimulateAllReduce, RefusesWhatCannotBe) {
   EXPECT_THAT(simulate({"--all-reduce", "5", "--system", "pod4"}).err, HasSubstr("no unit"));
 }
 
+TEST(SimulateWhatIf, SetsTheChangedSystemBesideTheOneThatIs) {
+  const auto stepsOf = [](const std::vector<std::string>& changes) {
+    std::vector<std::string> options{"--system", "pod64", "--json"};
+    options.insert(options.end(), changes.begin(), changes.end());
+    const JsonValue report = parsed(simulateExample("resnet50_v1.1", options));
+    std::vector<double> seconds;
+    for (const JsonValue& each : *report.find("predictions")->array())
+      seconds.push_back(each.find("step")->number().value());
+    EXPECT_EQ(seconds.size(), 2U);
+    return std::pair(seconds.front(), seconds.back());
+  };
+  const auto slow = stepsOf({"--slow-ipu", "ipu9=0.5"});
+  EXPECT_GT(slow.second, 1.5 * slow.first);
+  const auto without = stepsOf({"--remove-link", "ipu4-ipu6,ipu20-ipu22"});
+  EXPECT_GT(without.second, without.first);
+  const auto torus = stepsOf({"--topology", "torus", "--algorithm", "quickest"});
+  EXPECT_LT(torus.second, torus.first);
+}
+
+TEST(SimulateWhatIf, RefusesChangesThatCannotBe) {
+  const auto refusal = [](const std::string& option, const std::string& value) {
+    return simulate({"--all-reduce", "1MB", "--system", "pod16", option, value}).err;
+  };
+  EXPECT_THAT(refusal("--remove-link", "ipu0-ipu9"), HasSubstr("there is no link between ipu0 and ipu9"));
+  EXPECT_THAT(refusal("--remove-link", "ipu0-ipu16"), HasSubstr("there is no node 'ipu16'"));
+  EXPECT_THAT(refusal("--slow-ipu", "gw0=0.5"), HasSubstr("gw0 is no IPU"));
+}
+
 }  // namespace
 }  // namespace pop::testing

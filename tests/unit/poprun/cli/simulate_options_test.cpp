@@ -59,6 +59,13 @@ TEST(SimulateOptions, MistakesNameTheOptionAndWhatToDo) {
   EXPECT_THAT(mistakesOf({"--model", "a", "--show-steps"}),
               ElementsAre("--show-steps is for --all-reduce: add --all-reduce SIZE"));
   EXPECT_THAT(mistakesOf({"--all-reduce", "1MB", "--system", "./a.system,pod4"}), IsEmpty());
+  EXPECT_THAT(mistakesOf({"--model", "a", "--algorithm", "split"}),
+              ElementsAre(HasSubstr("takes gcl or quickest")));
+  EXPECT_THAT(mistakesOf({"--model", "a", "--remove-link", "ipu0"}),
+              ElementsAre(HasSubstr("'ipu0' is no link")));
+  EXPECT_THAT(mistakesOf({"--model", "a", "--slow-ipu", "ipu0=x"}),
+              ElementsAre(HasSubstr("'x' is not a number")));
+  EXPECT_THAT(mistakesOf({"--model", "a", "--topology", "star"}), ElementsAre(HasSubstr("use mesh, torus")));
   EXPECT_THAT(mistakesOf({"--help"}), IsEmpty());
 }
 

@@ -26,20 +26,42 @@ TEST(PodTimes, OptionsNameEachPodThatThereIs) {
 }
 
 TEST(PodTimes, ShapesHaveTheirChip) {
-  EXPECT_THAT(namesOf(podShapesOf("Mk2")), ElementsAre("pod4", "pod16", "pod64", "pod128", "pod256"));
-  EXPECT_THAT(namesOf(podShapesOf("Bow")), ElementsAre("bow-pod16", "bow-pod64", "bow-pod128", "bow-pod256"));
-  const pod::predict::SystemShape shape = podShape("bow-pod128").value();
+  Pods pods;
+  EXPECT_THAT(namesOf(pods.shapesOf("Mk2")), ElementsAre("pod4", "pod16", "pod64", "pod128", "pod256"));
+  EXPECT_THAT(namesOf(pods.shapesOf("Bow")),
+              ElementsAre("bow-pod16", "bow-pod64", "bow-pod128", "bow-pod256"));
+  const pod::predict::SystemShape shape = pods.shape("bow-pod128").value();
   EXPECT_EQ(shape.ipus_per_domain, 64);
   EXPECT_EQ(shape.domains, 2);
-  EXPECT_EQ(podShape("pod63").code(), Code::kInvalidArgument);
+  EXPECT_EQ(pods.shape("pod63").code(), Code::kInvalidArgument);
 }
 
 TEST(PodTimes, AllReducesTakeLongerOverMoreReplicasAndBytes) {
-  const pod::predict::SystemShape pod64 = podShape("pod64").value();
-  const double few = podAllReduceSeconds(pod64, 50'000'000, 2, 1);
+  Pods pods;
+  const pod::predict::SystemShape pod64 = pods.shape("pod64").value();
+  const pod::predict::CommunicationTime seconds = pods.allReduceTime(AlgorithmChoice::kGcl);
+  const double few = seconds(pod64, 50'000'000, 2, 1);
   EXPECT_GT(few, 0.4e-3) << "50 MB do not go faster than 116.8 GB/s";
-  EXPECT_LT(few, podAllReduceSeconds(pod64, 50'000'000, 64, 1));
-  EXPECT_LT(few, podAllReduceSeconds(pod64, 100'000'000, 2, 1));
+  EXPECT_LT(few, seconds(pod64, 50'000'000, 64, 1));
+  EXPECT_LT(few, seconds(pod64, 100'000'000, 2, 1));
+  EXPECT_GT(seconds(pod64, 50'000'000, 64, 1),
+            pods.allReduceTime(AlgorithmChoice::kQuickest)(pod64, 50'000'000, 64, 1));
+}
+
+TEST(PodTimes, AChangedSystemIsBesideTheOneThatItIsMadeOf) {
+  Pods pods;
+  const pod::WhatIf what_if{.removed_links = {{"ipu4", "ipu6"}}, .speeds = {{"ipu3", 0.5}}, .topology = {}};
+  const pod::predict::SystemShape as_it_is = pods.shape("pod16").value();
+  const pod::predict::SystemShape changed = pods.changedShape("pod16", what_if).value();
+  EXPECT_EQ(changed.name, "pod16 (what if)");
+  EXPECT_EQ(changed.chip, as_it_is.chip);
+  EXPECT_EQ(changed.slowest_ipu, 0.5);
+  EXPECT_EQ(as_it_is.slowest_ipu, 1);
+  const pod::predict::CommunicationTime seconds = pods.allReduceTime(AlgorithmChoice::kGcl);
+  EXPECT_GT(seconds(changed, 50'000'000, 16, 1), seconds(as_it_is, 50'000'000, 16, 1));
+  EXPECT_EQ(
+      pods.changedShape("pod4", {.removed_links = {{"ipu0", "ipu9"}}, .speeds = {}, .topology = {}}).code(),
+      Code::kInvalidArgument);
 }
 
 }  // namespace
