@@ -16,7 +16,8 @@ Status LocalServer::add(sys::Fd connection) {
   if (connections_.size() >= kMostConnections) forgetClosed();
   if (connections_.size() >= kMostConnections)
     return {Code::kResourceExhausted, "it has " + std::to_string(kMostConnections) +
-                                          " connections by the local socket, which is the most"};
+                                          " connections by the local socket, the most of one user: close "
+                                          "some, or make several calls by one"};
   connections_.emplace_back(connection.get(), status.st_ino);
   grpc::AddInsecureChannelFromFd(server_.get(), connection.release());
   return {};

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
+#include <map>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "common/log/log.h"
 #include "common/os/tcp.h"
@@ -67,17 +70,29 @@ struct HttpServer::Impl {
     });
   }
 
-  // The connection without a request for longest goes first, so that a crowd of idle connections shuts no
-  // client out. False: all of them are being answered.
+  // A crowd of idle connections shuts no client out, and those of one address end none of another that has
+  // fewer. False: all of them are being answered.
   bool makeRoom() {
     if (web->connections < web->options.most_connections) return true;
-    const auto idlest =
-        std::min_element(web->sessions.begin(), web->sessions.end(),
-                         [](const auto* a, const auto* b) { return a->idleSince() < b->idleSince(); });
-    const bool found = idlest != web->sessions.end() && (*idlest)->idleSince() != Clock::time_point::max();
-    if (found) (*idlest)->drop();
-    warn(found ? "the idlest gives way to a new one" : "a new one is turned away");
-    return found;
+    AnySession* const idlest = idlestOfMost();
+    if (idlest == nullptr) {
+      warn("all are being answered, so a new one is turned away");
+      return false;
+    }
+    warn("the idlest of " + idlest->address() + ", which has the most idle ones, gives way to a new one");
+    idlest->drop();
+    return true;
+  }
+
+  // Of the address with the most idle connections, the one without a request for longest. Null: none is idle.
+  AnySession* idlestOfMost() const {
+    std::map<std::string, std::vector<AnySession*>> idle_of;
+    for (AnySession* const session : web->sessions)
+      if (session->idleSince() != Clock::time_point::max()) idle_of[session->address()].push_back(session);
+    const auto most = std::ranges::max_element(
+        idle_of, {}, [](const auto& of_address) { return of_address.second.size(); });
+    if (most == idle_of.end()) return nullptr;
+    return *std::ranges::min_element(most->second, {}, &AnySession::idleSince);
   }
 
   void warn(const std::string& what) {

@@ -29,7 +29,8 @@ struct HttpOptions {
   std::chrono::milliseconds write_timeout{60'000};   ///< for a client that does not read
   std::chrono::milliseconds keep_alive{15'000};      ///< of streams
   bool keeps_connections = true;                     ///< for a client's next request
-  /// At which the idlest gives way to a new one; it is turned away where all of them are being answered.
+  /// At which the idlest of the address with the most idle ones gives way to a new one; that is turned away
+  /// where all of them are being answered.
   int most_connections = 1024;
   int most_streams_of_one =
       64;  ///< that a user reads at once, or an address whose connections are unauthenticated

@@ -133,6 +133,10 @@ Clock::time_point Session::idleSince() const {
   return exchange_ || writing_ ? Clock::time_point::max() : idle_since_;
 }
 
+const std::string& Session::address() const {
+  return arrival_ ? arrival_->peer().address : peer_.address;
+}
+
 // ---- reading
 
 void Session::readHead() {

@@ -40,6 +40,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
   /// The last operation that ends lets go of the session.
   void drop() override;
   Clock::time_point idleSince() const override;
+  const std::string& address() const override;
 
  private:
   struct Back;

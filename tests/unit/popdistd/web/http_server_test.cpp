@@ -98,6 +98,23 @@ TEST_F(HttpServerTest, TheIdlestGivesWayToANewConnection) {
   EXPECT_THAT(idle.back()->hear("ok\n"), StartsWith("HTTP/1.1 200"));
 }
 
+TEST_F(HttpServerTest, ManyIdleConnectionsOfAnAddressEndNoneOfAnother) {
+  serve({.most_connections = 8});
+  RawClient other(port, 0, INADDR_LOOPBACK + 1);
+  other.say(request("GET", "/healthz"));
+  EXPECT_THAT(other.hear("ok\n"), StartsWith("HTTP/1.1 200"));
+  std::vector<std::unique_ptr<RawClient>> crowd;
+  for (int i = 0; i < 20; ++i) {
+    crowd.push_back(std::make_unique<RawClient>(port));
+    crowd.back()->say(request("GET", "/healthz"));
+    EXPECT_THAT(crowd.back()->hear("ok\n"), StartsWith("HTTP/1.1 200"));
+  }
+  EXPECT_EQ(crowd.front()->hear(), "");
+  EXPECT_TRUE(crowd.front()->ended());
+  other.say(request("GET", "/healthz"));
+  EXPECT_THAT(other.hear("ok\n"), StartsWith("HTTP/1.1 200")) << "the idlest of all";
+}
+
 TEST_F(HttpServerTest, ConnectionsThatAreAnsweredStay) {
   serve({.most_connections = 2});
   RawClient one(port);

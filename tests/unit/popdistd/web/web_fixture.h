@@ -28,11 +28,15 @@ namespace pop::popdistd {
 /// A connection that says what it is told to, and hears what comes.
 class RawClient {
  public:
-  explicit RawClient(int port, int receive_buffer = 0) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  /// `from`: its own address, one of this host's.
+  explicit RawClient(int port, int receive_buffer = 0, in_addr_t from = INADDR_LOOPBACK)
+      : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
     if (receive_buffer > 0)
       ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
     sockaddr_in address{};
     address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(from);
+    static_cast<void>(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address));
     address.sin_port = htons(static_cast<std::uint16_t>(port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     connected_ = ::connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
