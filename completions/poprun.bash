@@ -113,7 +113,8 @@ _poprun_simulate_value() {
     --micro-batch) COMPREPLY=() ;;
     --gradient-accumulation) COMPREPLY=() ;;
     --global-batch) COMPREPLY=() ;;
-    *) COMPREPLY=($(compgen -W '--help --model --fit --hold-out --export-model --system --all-reduce --remove-link --slow-ipu --topology --ipus-per-replica --algorithm --show-steps --num-replicas --micro-batch --gradient-accumulation --global-batch --json --svg' -- "$word")) ;;
+    --trace) _poprun_paths -f "$word" ;;
+    *) COMPREPLY=($(compgen -W '--help --model --fit --hold-out --export-model --system --all-reduce --remove-link --slow-ipu --topology --ipus-per-replica --algorithm --show-steps --num-replicas --micro-batch --gradient-accumulation --global-batch --trace --json --svg' -- "$word")) ;;
   esac
 }
 

@@ -22,6 +22,7 @@ if (( CURRENT > 2 )) && [[ $words[2] = simulate ]]; then
     '--micro-batch=[elements of a micro-batch]:N: ' \
     '--gradient-accumulation=[number of micro-batches of a step]:N: ' \
     '--global-batch=[samples of a step, whatever the Pod: decides the gradient accumulation on each of them]:N: ' \
+    '--trace=[write the timeline of an all-reduce'\''s algorithm into this new file, for Perfetto or chrome://tracing]:FILE:_files' \
     '--json[print one JSON object, in seconds and samples]' \
     '--svg[print a picture of throughput against replicas]' \
     && return

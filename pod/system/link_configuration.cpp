@@ -11,11 +11,11 @@ namespace {
 std::string allowedIpus(LinkConfiguration configuration, IldTopology topology) {
   switch (configuration) {
     case LinkConfiguration::kDefault:
-      return "1, 2, 4, 8 or more";
+      return "1, 2, 4, 8 or more IPUs";
     case LinkConfiguration::kSlidingWindow:
-      return topology == IldTopology::kTorus ? "1, 2 or 4" : "1 or 2";
+      return topology == IldTopology::kTorus ? "1, 2 or 4 IPUs" : "1 or 2 IPUs";
     case LinkConfiguration::kBarleyTwist:
-      return "1";
+      return "1 IPU";
   }
   return {};
 }
@@ -64,7 +64,7 @@ Status checkLinkConfiguration(LinkConfiguration configuration, IldTopology topol
   if (isAllowed(configuration, topology, ipus_per_replica)) return {};
   return invalidArgument("replicas of " + counted(ipus_per_replica, "IPU") + " with link configuration " +
                          std::string(nameOf(configuration)) + " on a " + std::string(nameOf(topology)) +
-                         ": use " + allowedIpus(configuration, topology) + " IPUs per replica");
+                         ": use " + allowedIpus(configuration, topology) + " per replica");
 }
 
 std::string_view nameOf(IldTopology topology) {

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "common/base/text.h"
+#include "pod/system/link_configuration.h"
 #include "pod/system/numbering.h"
 
 namespace pop::pod {
@@ -32,6 +33,13 @@ Status validateSpec(const PodSpec& spec) {
   return {};
 }
 
+// A mesh and a torus are configured for any replicas.
+Status checkTwist(const ReplicaLayout& layout) {
+  if (layout.spec.ringTopology() != IldTopology::kBarleyTwist) return {};
+  return checkLinkConfiguration(LinkConfiguration::kBarleyTwist, IldTopology::kBarleyTwist,
+                                layout.ipus_per_replica);
+}
+
 Status validateSpread(const ReplicaLayout& layout) {
   const int ild_ipus = layout.spec.ildIpus();
   if (layout.ipuCount() <= ild_ipus || layout.ipuCount() % ild_ipus == 0) return {};
@@ -50,6 +58,7 @@ Status validate(const ReplicaLayout& layout) {
   if (layout.ipus_per_replica < 1 || !std::has_single_bit(static_cast<unsigned>(layout.ipus_per_replica))) {
     return invalidArgument(described(layout) + ": the number of IPUs per replica must be a power of two");
   }
+  POP_RETURN_IF_ERROR(checkTwist(layout));
   const int ild_ipus = layout.spec.ildIpus();
   if (layout.ipus_per_replica > ild_ipus) {
     return invalidArgument(described(layout) + ": a replica must fit in one IPU-Link domain, which has " +

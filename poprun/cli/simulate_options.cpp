@@ -129,6 +129,10 @@ constexpr std::array kRows{
     row("--global-batch", "N", "",
         "samples of a step, whatever the Pod: decides the gradient accumulation on each of them",
         {.excludes = "--gradient-accumulation"}),
+    row("--trace", "FILE", "",
+        "write the timeline of an all-reduce's algorithm into this new file, for Perfetto or "
+        "chrome://tracing",
+        kFile),
     row("--json", "", "", "print one JSON object, in seconds and samples", kFlag),
     row("--svg", "", "", "print a picture of throughput against replicas", kFlag),
 };
@@ -154,6 +158,7 @@ constexpr std::array<Reader, kRows.size()> kReaders{
     readNumber<&SimulateOptions::micro_batch>,
     readNumber<&SimulateOptions::gradient_accumulation>,
     readNumber<&SimulateOptions::global_batch>,
+    readPath<&SimulateOptions::trace>,
     readForm<SimulateForm::kJson>,
     readForm<SimulateForm::kSvg>,
 };
@@ -204,6 +209,9 @@ std::vector<std::string> mistakesOfAllReduce(const SimulateOptions& options) {
   refuse(options.global_batch.has_value(), "--global-batch");
   refuse(options.form == SimulateForm::kSvg, "--svg");
   if (options.systems.empty()) mistakes.emplace_back("--all-reduce needs a Pod: add --system POD");
+  if (!options.trace.empty() && (options.systems.size() > 1 || options.what_if.any()))
+    mistakes.emplace_back(
+        "--trace draws one Pod: name one, without changes, or its changes in a system file");
   if (options.show_steps && options.form == SimulateForm::kJson)
     mistakes.emplace_back("--show-steps prints text: leave out --json");
   return mistakes;
@@ -214,9 +222,12 @@ std::vector<std::string> mistakesOf(const SimulateOptions& options) {
   std::vector<std::string> mistakes;
   if (!options.algorithm.empty() && options.algorithm != "gcl" && options.algorithm != "quickest")
     mistakes.push_back("--algorithm " + options.algorithm + ": a training takes gcl or quickest");
-  if (options.show_steps || options.ipus_per_replica)
-    mistakes.push_back(std::string(options.show_steps ? "--show-steps" : "--ipus-per-replica") +
-                       " is for --all-reduce: add --all-reduce SIZE");
+  const auto needsAllReduce = [&](bool is_there, std::string_view option) {
+    if (is_there) mistakes.push_back(std::string(option) + " is for --all-reduce: add --all-reduce SIZE");
+  };
+  needsAllReduce(options.show_steps, "--show-steps");
+  needsAllReduce(options.ipus_per_replica.has_value(), "--ipus-per-replica");
+  needsAllReduce(!options.trace.empty(), "--trace");
   if (options.model.empty())
     mistakes.emplace_back(
         "simulate needs a model of the training: --model FILE (docs/guide/pods.md), or --all-reduce SIZE");

@@ -9,6 +9,7 @@
 #include "common/base/text.h"
 #include "pod/clock/bounds.h"
 #include "pod/predict/quantity.h"
+#include "poprun/cli/file_text.h"
 #include "poprun/command/pod_times.h"
 #include "scaling/figures.h"
 
@@ -114,6 +115,10 @@ Result<std::string> textOn(const pod::PodSpec& system, const cli::SimulateOption
   std::vector<TimedSchedule> ways = found.ways;
   if (!options.algorithm.empty()) {
     POP_ASSIGN_OR_RETURN(ways, chosen(found, options.algorithm));
+  }
+  if (!options.trace.empty()) {
+    POP_ASSIGN_OR_RETURN(const std::string timeline, timelineText(ways.front(), found.layout, bytes));
+    POP_RETURN_IF_ERROR(cli::writeFileText(options.trace, timeline, false));
   }
   if (options.form == cli::SimulateForm::kJson) return jsonText(found, ways);
   return options.show_steps ? stepsText(ways.front(), found.layout) : tableText(found, ways);

@@ -18,4 +18,9 @@ Result<std::string> allReduceReport(const cli::SimulateOptions& options);
 /// Where each replica is, and all copies between replicas, round by round: "3 -> 5: block 7, added".
 std::string stepsText(const pod::TimedSchedule& timed, const pod::ReplicaLayout& layout);
 
+/// Its timeline as a JSON array of trace events: a track for each IPU and for each link that carries
+/// something, in simulated time; bytes and use of each. kResourceExhausted: more than a million events.
+Result<std::string> timelineText(const pod::TimedSchedule& timed, const pod::ReplicaLayout& layout,
+                                 std::uint64_t bytes);
+
 }  // namespace pop

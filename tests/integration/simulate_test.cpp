@@ -175,6 +175,25 @@ TEST(SimulateAllReduce, TakesASystemFileAndNamesItsWrongLine) {
   EXPECT_THAT(wrong.err, HasSubstr("slow.system:3: rate: a rate of 0 GB/s"));
 }
 
+TEST(SimulateAllReduce, WritesATimelineOfItsIpusAndLinks) {
+  const TempDir directory;
+  const std::string file = directory.path() + "/trace.json";
+  const std::vector<std::string> options{"--all-reduce", "1MB",  "--system", "pod4",
+                                         "--algorithm",  "meet", "--trace",  file};
+  EXPECT_EQ(simulate(options).exit_code, 0);
+  const JsonValue trace = parseJson(fileText(file)).value();
+  int tracks = 0;
+  int slices = 0;
+  for (const JsonValue& event : *trace.array()) {
+    tracks += *event.find("name")->text() == "thread_name" ? 1 : 0;
+    slices += *event.find("ph")->text() == "X" ? 1 : 0;
+  }
+  EXPECT_EQ(tracks, 4 + 2 * 4) << "IPUs, and links of two rungs and two rails in both directions";
+  EXPECT_EQ(slices, 4 * 2 * 4 + (8 + 4 + 8 + 4))
+      << "four rounds of IPUs with their syncs; of links, both ways, then one";
+  EXPECT_THAT(simulate(options).err, HasSubstr("trace.json"));
+}
+
 TEST(SimulateAllReduce, RefusesWhatCannotBe) {
   const auto refusal = [](std::vector<std::string> options) {
     options.insert(options.begin(), {"--all-reduce", "1MB"});

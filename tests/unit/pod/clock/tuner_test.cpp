@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
 #include "pod/clock/bounds.h"
+#include "pod/clock/timeline.h"
 #include "pod/collectives/split_all_reduce.h"
 #include "pod/collectives/tree_packing.h"
 #include "tests/unit/pod/collectives/carried_out.h"
@@ -88,6 +90,34 @@ TEST(TimedAllReduces, RoundsOfAClassTakeTheSameTime) {
     const std::vector<Tree> trees = packTrees(Topology(layout.spec), layout.replicas, 8);
     for (const int chunks : {1, 5, 100}) {
       if (!trees.empty()) expectClassesHold(layout, "trees", treeAllReduce(trees, chunks));
+    }
+  }
+}
+
+// The whole is the sum of the rounds, and no link is busier than its round lasts.
+TEST(ForEachRound, EndsWhereTheClockDoes) {
+  for (const ReplicaLayout& layout :
+       {fullLayout("pod64", 4), fullLayout("pod64-twist", 4), tunedLayout("pod64", 5, 4)}) {
+    const Topology topology(layout.spec);
+    for (const TimedSchedule& each : timedAllReduces(topology, layout, 100'000, 4)) {
+      Picoseconds end{0};
+      int rounds = 0;
+      std::uint64_t busiest = 0;
+      std::map<int, std::uint64_t> bytes_of;
+      forEachRound(topology, layout, each.schedule, 100'000, 4, [&](const Round& round) {
+        EXPECT_EQ(round.number, rounds++);
+        EXPECT_EQ(round.begin, end);
+        end = round.begin + round.transfers + round.cost;
+        for (const LinkUse& use : round.links) {
+          const Link& link = topology.links()[static_cast<std::size_t>(use.link)];
+          EXPECT_LE(transferTime(use.bytes, link.bytes_per_s), round.transfers);
+          busiest = std::max(busiest, bytes_of[use.link] += use.bytes);
+        }
+        EXPECT_FALSE(round.copies.empty());
+      });
+      EXPECT_EQ(end, each.time.total) << textOfTuned(layout, each.name);
+      EXPECT_EQ(rounds, each.time.rounds);
+      EXPECT_EQ(busiest, each.time.bytes_on_busiest_link) << textOfTuned(layout, each.name);
     }
   }
 }

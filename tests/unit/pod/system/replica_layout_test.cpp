@@ -77,5 +77,10 @@ TEST(ReplicaLayout, RefusesAPodLargerThanAnIld) {
   expectRefused({spec, 1, 1}, "at most 64 IPUs");
 }
 
+TEST(ReplicaLayout, RefusesLargeReplicasOnABarleyTwist) {
+  EXPECT_TRUE(validate(layoutOfPod("pod64-twist", 64, 1)).ok());
+  expectRefused(layoutOfPod("pod64-twist", 16, 4), "barleyTwist on a barley-twist: use 1 IPU per replica");
+}
+
 }  // namespace
 }  // namespace pop::pod
