@@ -23,6 +23,7 @@ using std::chrono::milliseconds;
 constexpr std::int64_t kMaxEventBytes = 16 << 20;
 constexpr std::int64_t kEventCredit = 4 << 20;
 constexpr std::chrono::seconds kReplanAfter{10};
+constexpr int kMaxRefusedFeeders = 10;  // one for each tick()
 
 std::string reasonIn(const Job& job, const v1::JobOutcome& outcome) {
   if (job.record.cancels() > 0) return job.record.cancel_reason();
@@ -129,11 +130,15 @@ void JobLives::finish(Job& job, const v1::JobOutcome& outcome) {
 }
 
 // Without an outcome: the records' writer was killed, or they cannot be read. A job with records has run, and
-// one may have whose records cannot be read.
+// one may have whose records cannot be read: a host that cannot serve them now, as one that is being stopped,
+// is asked again.
 void JobLives::recordsEnded(std::int64_t id, std::int32_t attempt, const Status& why) {
   Job* const job = parts_.jobs.find(id);
   if (!isCurrent(job, attempt) || !job->hasRunner()) return;
   job->live->events_stream = 0;
+  if (job->state() == v1::JOB_STARTING && why.code() == Code::kUnavailable &&
+      ++job->live->feeders_refused < kMaxRefusedFeeders)
+    return;  // until the next tick()
   const bool has_all = why.ok() || why.code() == Code::kNotFound;
   if (has_all && !job->hasRun()) return missing(*job);
   runnerLost(*job, "its runner on host " + job->host() + " was killed" +
@@ -210,6 +215,7 @@ void JobLives::tick() {
     if (host == nullptr) continue;
     const auto silence = std::chrono::duration_cast<milliseconds>(parts_.loop.now() - host->heard);
     if (host->info().state() == v1::HOST_UP) job.live->claimed_by.clear();
+    if (job.live->feeders_refused > 0 && job.state() == v1::JOB_STARTING) follow(job);
     const std::string condition = conditionOf(job, *host);
     if (!condition.empty() && silence.count() > job.record.lost_after_ms()) {
       happened(job, JobLifeEvent::kHostLost,

@@ -82,6 +82,7 @@ void JobLives::waitAgain(Job& job) {
   info.set_allocation(job.record.allocation());
   job.live->load.clear();
   job.live->start_is_sent = false;
+  job.live->feeders_refused = 0;
   save(job);
   scheduleSoon();
 }

@@ -40,6 +40,7 @@ struct LiveJob {
   bool start_is_sent = false;  ///< the order to start its runner, perhaps by an earlier life of the daemon
   std::string claimed_by;      ///< a host that says it has the runner, while the job's host is not there
   std::int64_t events_stream = 0;  ///< of RunnerLinks; 0: its events are not followed
+  int feeders_refused = 0;         ///< of this attempt, by a host that may have one later
 };
 
 struct Job {

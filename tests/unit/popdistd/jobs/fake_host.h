@@ -179,7 +179,7 @@ class FakeHost {
   bool is_slow = false;             ///< keeps what it says for catchUp()
   bool starts_late = false;         ///< likewise orders to start
   std::set<std::string> agents_of;  ///< jobs whose agents run here, by the agents' id
-  Status refuses;                   ///< not ok: to start runners
+  Status refuses;                   ///< not ok: to start runners and feeders
   std::string cluster_id;
   std::uint64_t epoch = 0;  ///< that it says it has seen
   std::string boot_id = "boot1";
@@ -232,6 +232,7 @@ class FakeHost {
   }
 
   void feed(const RunnerId& id) {
+    if (!refuses.ok()) return refuse(id, refuses);
     const auto found = runners.find(id);
     if (found == runners.end()) return refuse(id, {Code::kNotFound, "no records"});
     found->second.feeder = !found->second.alive;

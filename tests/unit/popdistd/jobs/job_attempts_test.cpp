@@ -181,7 +181,7 @@ TEST_F(JobAttempts, ALostJobWithoutRecordsIsNoCancelledOne) {
   first.runners[{id, 1}].alive = false;
   ASSERT_TRUE(first.join(*core_).ok());
   loop_->runPosted();
-  first.says(refused({id, 1}, Code::kUnavailable));
+  first.says(refused({id, 1}, Code::kDataLoss));
   loop_->runPosted();
   EXPECT_EQ(job(id).state(), v1::JOB_ENDING) << job(id).reason();
   first.loseConnection();
@@ -201,12 +201,49 @@ TEST_F(JobAttempts, RecordsThatCannotBeReadDoNotStartAJobAgain) {
   h0.loseConnection(false);
   h0.runners[{id, 1}];
   h0.killRunner({id, 1});
+  h0.refuses = unavailable("the agent service there is being stopped");
   ASSERT_TRUE(h0.join(*core_).ok());
-  loop_->runPosted();
-  h0.says(refused({id, 1}, Code::kUnavailable));
   settle();
+  EXPECT_EQ(job(id).state(), v1::JOB_STARTING) << "it is asked again";
+  advance(seconds(11));
   EXPECT_EQ(job(id).end(), v1::END_FAILED);
   EXPECT_NE(job(id).reason().find("being stopped"), std::string::npos) << job(id).reason();
+}
+
+// As a service that is being stopped.
+TEST_F(JobAttempts, AHostThatCannotServeRecordsNowIsAskedAgain) {
+  FakeHost& h0 = join("h0");
+  const std::int64_t id = ordered();
+  h0.loseConnection(false);
+  h0.runners[{id, 1}].alive = false;
+  h0.refuses = unavailable("the agent service there is being stopped");
+  ASSERT_TRUE(h0.join(*core_).ok());
+  settle();
+  advance(seconds(3));
+  EXPECT_EQ(job(id).state(), v1::JOB_STARTING) << job(id).reason();
+  h0.refuses = {};
+  h0.loseConnection();
+  h0.runners.clear();
+  join("h0");
+  settle();
+  EXPECT_EQ(job(id).state(), v1::JOB_RUNNING) << job(id).reason();
+  EXPECT_EQ(h0.starts, (std::map<RunnerId, int>{{{id, 2}, 1}}));
+}
+
+TEST_F(JobAttempts, AJobWhoseRecordsWereNotToBeHadAtFirstEndsByThem) {
+  FakeHost& h0 = join("h0");
+  const std::int64_t id = ordered();
+  h0.loseConnection(false);
+  h0.runners[{id, 1}];
+  h0.finish({id, 1}, 7);
+  h0.killRunner({id, 1});
+  h0.refuses = unavailable("the process of this job there is just ending");
+  ASSERT_TRUE(h0.join(*core_).ok());
+  settle();
+  h0.refuses = {};
+  advance(seconds(2));
+  EXPECT_EQ(job(id).end(), v1::END_FAILED) << job(id).reason();
+  EXPECT_EQ(job(id).outcome().exit_code(), 7);
 }
 
 TEST_F(JobAttempts, TheNextOneIsFollowedWhereTheLastWasRead) {
