@@ -19,6 +19,8 @@ constexpr std::string_view kTargetOptions = "POPLAR_TARGET_OPTIONS";
 
 // The IPU-Links of a whole Pod form a torus, those of a part of it a mesh.
 constexpr int kTorusIpus = 64;
+// poplibs slides a window over replicas of so many IPUs, on a torus.
+constexpr int kMostSlidingIpus = 4;
 
 std::string indexOf(const Parts& parts) {
   return std::to_string(parts.env.instance_index);
@@ -53,9 +55,10 @@ std::string tfConfig(const Parts& parts) {
 
 std::string targetOptions(const Parts& parts) {
   const bool torus = parts.poplar.ild_ipus == kTorusIpus;
+  const bool slides = torus && parts.env.num_ipus_per_replica <= kMostSlidingIpus;
   const int ipus = parts.env.num_local_replicas * parts.env.num_ipus_per_replica;
   return R"({"ipuLinkDomainSize":")" + std::to_string(parts.poplar.ild_ipus) +
-         R"(","ipuLinkConfiguration":")" + (torus ? "slidingWindow" : "default") +
+         R"(","ipuLinkConfiguration":")" + (slides ? "slidingWindow" : "default") +
          R"(","ipuLinkTopology":")" + (torus ? "torus" : "mesh") +
          R"(","gatewayMode":"true","instanceSize":")" + std::to_string(ipus) + R"("})";
 }

@@ -46,15 +46,6 @@ std::string_view nameOf(LinkConfiguration configuration) {
   return {};
 }
 
-Result<LinkConfiguration> linkConfigurationNamed(std::string_view name) {
-  for (const LinkConfiguration each :
-       {LinkConfiguration::kDefault, LinkConfiguration::kSlidingWindow, LinkConfiguration::kBarleyTwist}) {
-    if (name == nameOf(each)) return each;
-  }
-  return invalidArgument("link configuration " + inQuotes(name) +
-                         ": use default, slidingWindow or barleyTwist");
-}
-
 Status checkLinkConfiguration(LinkConfiguration configuration, IldTopology topology, int ipus_per_replica) {
   const bool twists = configuration == LinkConfiguration::kBarleyTwist;
   if (twists != (topology == IldTopology::kBarleyTwist))

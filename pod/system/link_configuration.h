@@ -18,8 +18,6 @@ enum class LinkConfiguration : std::uint8_t {
 
 /// As POPLAR_TARGET_OPTIONS spells it ("ipuLinkConfiguration").
 std::string_view nameOf(LinkConfiguration configuration);
-/// kInvalidArgument for another word; the message lists the three.
-Result<LinkConfiguration> linkConfigurationNamed(std::string_view name);
 
 /// kInvalidArgument if replicas of so many IPUs cannot run on this topology so configured; the message says
 /// what can.

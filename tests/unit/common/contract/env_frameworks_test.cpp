@@ -181,6 +181,17 @@ TEST(FrameworkVariables, OfPoplarNameThePartitionAndTheInstancesGcd) {
             R"("gatewayMode":"true","instanceSize":"4"})");
 }
 
+TEST(FrameworkVariables, OfPoplarSlideNoWindowOverLargeReplicas) {
+  Sample sample{.poplar = {.ild_ipus = 64}};
+  for (const auto& [ipus, configuration] : {std::pair{4, "slidingWindow"}, {8, "default"}}) {
+    sample.env.num_ipus_per_replica = ipus;
+    EXPECT_THAT(sample.environment().at("POPLAR_TARGET_OPTIONS"),
+                HasSubstr(std::string(R"("ipuLinkConfiguration":")") + configuration +
+                          R"(","ipuLinkTopology":"torus")"))
+        << ipus;
+  }
+}
+
 TEST(FrameworkVariables, OfNoWantedFamilyAreNone) {
   const Sample sample{.families = {}};
   EXPECT_EQ(sample.rendered().value(), render(sample.env));

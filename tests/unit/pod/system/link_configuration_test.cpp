@@ -32,10 +32,5 @@ TEST(LinkConfiguration, ARefusalNamesWhatCanRun) {
   EXPECT_THAT(status.message(), HasSubstr("use 1, 2 or 4 IPUs per replica"));
 }
 
-TEST(LinkConfiguration, NamesAreThoseOfPoplarsTargetOptions) {
-  EXPECT_EQ(linkConfigurationNamed("slidingWindow").value(), LinkConfiguration::kSlidingWindow);
-  EXPECT_THAT(linkConfigurationNamed("sliding").status().message(), HasSubstr("barleyTwist"));
-}
-
 }  // namespace
 }  // namespace pop::pod
