@@ -222,13 +222,18 @@ const char* const kNotFound = R"(
 Instances that wait for each other in different calls are found out where one thread of each makes them.
 These wait for the deadline:
 
-- three or more that wait in a circle, each for the next, on three communicators
-- asynchronous calls of different names: another thread may still make the missing one
-- an instance that waits where another of its threads has called, or entered fences, too
-- calls and fences with a timeout of less than 5 s, which end by it: programs go on afterwards
+- three or more that wait in a circle, each for the next, on three communicators: only two waits are compared, that of
+  an instance and that of one it waits for
+- asynchronous calls of different names: their order may differ and any thread may make the missing one, so that no
+  wait proves that it will not come
+- an instance that waits where another of its threads has called, or entered fences, too: that thread may come again,
+  and popdist cannot know which threads a program has, or what they will do
+- calls and fences with a timeout of less than 5 s, which end by it: programs go on afterwards, and may meet the others
+  in a later call
 - over hosts, two that have no connection yet, on a communicator of more than 16 ranks or in a job of more than 16
-  instances
-- over hosts, communicators on a backend (`POPDIST_BACKEND`)
+  instances: a note would have to make the connection, and a wait up to one for each rank
+- over hosts, communicators on a backend (`POPDIST_BACKEND`): popdist's own connections carry notes, and a
+  backend's interface has no function for them
 )";
 
 std::string page() {
