@@ -20,8 +20,6 @@ using pod::TimedSchedule;
 using scaling::percentText;
 using scaling::timeText;
 
-constexpr std::size_t kElementBytes = 4;
-
 struct AllReduces {
   pod::ReplicaLayout layout;
   std::uint64_t bytes = 0;
@@ -54,8 +52,8 @@ Result<AllReduces> allReducesOn(const pod::PodSpec& system, const cli::SimulateO
   const pod::Topology topology(found.layout.spec);
   found.bytes = bytes;
   found.bound = pod::allReduceLowerBound(topology, found.layout, bytes);
-  found.ways = pod::timedAllReduces(topology, found.layout, (bytes + kElementBytes - 1) / kElementBytes,
-                                    kElementBytes);
+  found.ways =
+      pod::timedAllReduces(topology, found.layout, (bytes + kFloatBytes - 1) / kFloatBytes, kFloatBytes);
   sortByTime(found);
   return found;
 }

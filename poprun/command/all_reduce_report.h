@@ -2,6 +2,8 @@
 // `poprun simulate --all-reduce`: the ways to sum tensors of a size on a Pod, and their simulated times.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "common/base/status.h"
@@ -9,6 +11,9 @@
 #include "poprun/cli/simulate_options.h"
 
 namespace pop {
+
+/// Tensors are of 4-byte elements.
+inline constexpr std::size_t kFloatBytes = 4;
 
 /// A table for each system, or its rows as JSON, or the steps of an algorithm. kInvalidArgument: the size, a
 /// system, replicas that do not fit, or an algorithm that cannot be used there; the message lists those that

@@ -13,7 +13,6 @@
 namespace pop {
 namespace {
 
-constexpr std::size_t kElementBytes = 4;
 constexpr std::size_t kMostEvents = 1'000'000;
 // Numbers of processes that no trace of an instance has: the kernel's are smaller.
 constexpr int kIpus = 1 << 30;
@@ -110,8 +109,8 @@ Result<std::string> timelineText(const pod::TimedSchedule& timed, const pod::Rep
                                  std::uint64_t bytes) {
   const pod::Topology topology(layout.spec);
   Timeline timeline(topology, layout);
-  pod::forEachRound(topology, layout, timed.schedule, (bytes + kElementBytes - 1) / kElementBytes,
-                    kElementBytes, [&timeline](const pod::Round& round) {
+  pod::forEachRound(topology, layout, timed.schedule, (bytes + kFloatBytes - 1) / kFloatBytes, kFloatBytes,
+                    [&timeline](const pod::Round& round) {
                       if (!timeline.isFull()) timeline.add(round);
                     });
   if (!timeline.isFull()) return timeline.str();

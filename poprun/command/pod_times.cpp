@@ -14,7 +14,7 @@
 namespace pop {
 namespace {
 
-constexpr std::size_t kElementBytes = 2;
+constexpr std::size_t kHalfBytes = 2;
 constexpr int kMostSoldIpus = 256;
 
 // By its peak, so that a system file has the chip of its base.
@@ -74,9 +74,9 @@ pod::predict::CommunicationTime Pods::allReduceTime(AlgorithmChoice choice) cons
     const pod::ReplicaLayout layout{
         .spec = spec->second, .replicas = replicas, .ipus_per_replica = ipus_per_replica};
     const pod::Topology topology(spec->second);
-    const std::uint64_t count = (bytes_per_replica + kElementBytes - 1) / kElementBytes;
+    const std::uint64_t count = (bytes_per_replica + kHalfBytes - 1) / kHalfBytes;
     const auto timed = choice == AlgorithmChoice::kGcl ? pod::gclChoice : pod::quickestAllReduce;
-    return std::chrono::duration<double>(timed(topology, layout, count, kElementBytes).time.total).count();
+    return std::chrono::duration<double>(timed(topology, layout, count, kHalfBytes).time.total).count();
   };
 }
 

@@ -39,12 +39,12 @@ TEST(PodTimes, ShapesHaveTheirChip) {
 TEST(PodTimes, AllReducesTakeLongerOverMoreReplicasAndBytes) {
   Pods pods;
   const pod::predict::SystemShape pod64 = pods.shape("pod64").value();
-  const pod::predict::CommunicationTime seconds = pods.allReduceTime(AlgorithmChoice::kGcl);
-  const double few = seconds(pod64, 50'000'000, 2, 1);
+  const pod::predict::CommunicationTime time_of = pods.allReduceTime(AlgorithmChoice::kGcl);
+  const double few = time_of(pod64, 50'000'000, 2, 1);
   EXPECT_GT(few, 0.4e-3) << "50 MB do not go faster than 116.8 GB/s";
-  EXPECT_LT(few, seconds(pod64, 50'000'000, 64, 1));
-  EXPECT_LT(few, seconds(pod64, 100'000'000, 2, 1));
-  EXPECT_GT(seconds(pod64, 50'000'000, 64, 1),
+  EXPECT_LT(few, time_of(pod64, 50'000'000, 64, 1));
+  EXPECT_LT(few, time_of(pod64, 100'000'000, 2, 1));
+  EXPECT_GT(time_of(pod64, 50'000'000, 64, 1),
             pods.allReduceTime(AlgorithmChoice::kQuickest)(pod64, 50'000'000, 64, 1));
 }
 
@@ -57,8 +57,8 @@ TEST(PodTimes, AChangedSystemIsBesideTheOneThatItIsMadeOf) {
   EXPECT_EQ(changed.chip, as_it_is.chip);
   EXPECT_EQ(changed.slowest_ipu, 0.5);
   EXPECT_EQ(as_it_is.slowest_ipu, 1);
-  const pod::predict::CommunicationTime seconds = pods.allReduceTime(AlgorithmChoice::kGcl);
-  EXPECT_GT(seconds(changed, 50'000'000, 16, 1), seconds(as_it_is, 50'000'000, 16, 1));
+  const pod::predict::CommunicationTime time_of = pods.allReduceTime(AlgorithmChoice::kGcl);
+  EXPECT_GT(time_of(changed, 50'000'000, 16, 1), time_of(as_it_is, 50'000'000, 16, 1));
   EXPECT_EQ(
       pods.changedShape("pod4", {.removed_links = {{"ipu0", "ipu9"}}, .speeds = {}, .topology = {}}).code(),
       Code::kInvalidArgument);
