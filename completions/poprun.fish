@@ -147,5 +147,6 @@ complete -c poprun -n __poprun_simulates -l micro-batch -d 'elements of a micro-
 complete -c poprun -n __poprun_simulates -l gradient-accumulation -d 'number of micro-batches of a step' -r -f
 complete -c poprun -n __poprun_simulates -l global-batch -d 'samples of a step, whatever the Pod: decides the gradient accumulation on each of them' -r -f
 complete -c poprun -n __poprun_simulates -l trace -d 'write the timeline of an all-reduce\'s algorithm into this new file, for Perfetto or chrome://tracing' -r -F
+complete -c poprun -n __poprun_simulates -l show-system -d 'print the Pod as a system file, to change and to give to --system; with --svg as a picture' -f
 complete -c poprun -n __poprun_simulates -l json -d 'print one JSON object, in seconds and samples' -f
-complete -c poprun -n __poprun_simulates -l svg -d 'print a picture of throughput against replicas' -f
+complete -c poprun -n __poprun_simulates -l svg -d 'print a picture: throughput against replicas, or the Pod of --show-system' -f

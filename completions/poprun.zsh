@@ -23,8 +23,9 @@ if (( CURRENT > 2 )) && [[ $words[2] = simulate ]]; then
     '--gradient-accumulation=[number of micro-batches of a step]:N: ' \
     '--global-batch=[samples of a step, whatever the Pod: decides the gradient accumulation on each of them]:N: ' \
     '--trace=[write the timeline of an all-reduce'\''s algorithm into this new file, for Perfetto or chrome://tracing]:FILE:_files' \
+    '--show-system[print the Pod as a system file, to change and to give to --system; with --svg as a picture]' \
     '--json[print one JSON object, in seconds and samples]' \
-    '--svg[print a picture of throughput against replicas]' \
+    '--svg[print a picture: throughput against replicas, or the Pod of --show-system]' \
     && return
   return 1
 fi

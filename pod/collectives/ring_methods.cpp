@@ -5,8 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "common/base/text.h"
-
 namespace pop::pod {
 namespace {
 
@@ -205,20 +203,6 @@ Schedule scheduleOf(int replicas, std::uint32_t blocks, const StagePlans& down, 
 
 std::string_view nameOf(RingMethod method) {
   return std::ranges::find(kNames, method, &std::pair<RingMethod, std::string_view>::first)->second;
-}
-
-Result<RingMethod> ringMethodNamed(std::string_view name) {
-  std::vector<std::string> names;
-  for (const auto& [method, known] : kNames) {
-    if (known == name) return method;
-    names.emplace_back(known);
-  }
-  return invalidArgument(inQuotes(name) + " is no method of a collective: use one of " + join(names, ", "));
-}
-
-Schedule reduceScatter(int replicas, std::span<const Stage> stages) {
-  const std::uint32_t blocks = blocksFor(stages, {});
-  return scheduleOf(replicas, blocks, plansOf(replicas, stages, blocks), {});
 }
 
 Schedule allGather(int replicas, std::span<const Stage> stages) {

@@ -4,11 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 
-#include "common/base/status.h"
 #include "pod/collectives/digits.h"
 #include "pod/collectives/schedule.h"
 
@@ -26,7 +24,6 @@ enum class RingMethod : std::uint8_t {
 /// As GCL_OPTIONS spells it: "clockwise_ring", "anticlockwise_ring", "bidirectional_ring_pair",
 /// "meet_in_middle_ring", "quad_directional_ring"; and "direct".
 std::string_view nameOf(RingMethod method);
-Result<RingMethod> ringMethodNamed(std::string_view name);
 
 /// Fragments that it cuts a block into.
 constexpr std::uint32_t fragmentsOf(RingMethod method) {
@@ -42,9 +39,9 @@ struct Stage {
 
 /// Stages, one after the other, each on the part that the one before has left to a replica. With `replicas`
 /// in all: every combination of other digits works at the same time.
-Schedule reduceScatter(int replicas, std::span<const Stage> stages);
 Schedule allGather(int replicas, std::span<const Stage> stages);
-/// reduceScatter, then allGather back. The two have the same digits, and may have other methods.
+/// A reduce-scatter `down`, then an all-gather `up`. The two have the same digits, and may have other
+/// methods.
 Schedule allReduce(int replicas, std::span<const Stage> down, std::span<const Stage> up);
 /// Each replica gets its part, by `inside`, of the sum over all: reduce-scatter within groups, all-reduce of
 /// parts between them.

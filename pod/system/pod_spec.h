@@ -81,7 +81,6 @@ struct PodSpec {
   std::optional<Wiring> wiring;
   std::vector<std::pair<int, int>> removed_links;    ///< between two nodes, in both directions
   std::vector<std::pair<int, double>> speed_of_ipu;  ///< of its compute, where it is not 1
-  IldTopology ringTopology() const { return wiring ? IldTopology::kMesh : shape.topology; }
 
   /// fp32 peak of an IPU: a quarter of its fp16 peak. Mk2 GC200: 250 TFLOP/s fp16 at 1.33 GHz (product page).
   double ipu_peak_flops_per_s = 62.5e12;
@@ -101,6 +100,8 @@ struct PodSpec {
   int ildIpus() const { return wiring ? wiring->ipus : shape.ildIpus(); }
   int ipuCount() const { return ilds() * ildIpus(); }
   int gatewaysPerIld() const;
+  /// The topology that rings of replicas are chosen for.
+  IldTopology ringTopology() const { return wiring ? IldTopology::kMesh : shape.topology; }
 };
 
 /// The presets, smallest first: pod4 ... pod256 (Mk2 GC200), bow-pod16 ... bow-pod256 (Bow), mk1 servers, and

@@ -133,8 +133,10 @@ constexpr std::array kRows{
         "write the timeline of an all-reduce's algorithm into this new file, for Perfetto or "
         "chrome://tracing",
         kFile),
+    row("--show-system", "", "",
+        "print the Pod as a system file, to change and to give to --system; with --svg as a picture", kFlag),
     row("--json", "", "", "print one JSON object, in seconds and samples", kFlag),
-    row("--svg", "", "", "print a picture of throughput against replicas", kFlag),
+    row("--svg", "", "", "print a picture: throughput against replicas, or the Pod of --show-system", kFlag),
 };
 
 constexpr std::array<Reader, kRows.size()> kReaders{
@@ -159,6 +161,7 @@ constexpr std::array<Reader, kRows.size()> kReaders{
     readNumber<&SimulateOptions::gradient_accumulation>,
     readNumber<&SimulateOptions::global_batch>,
     readPath<&SimulateOptions::trace>,
+    readFlag<&SimulateOptions::show_system>,
     readForm<SimulateForm::kJson>,
     readForm<SimulateForm::kSvg>,
 };
@@ -218,6 +221,10 @@ std::vector<std::string> mistakesOfAllReduce(const SimulateOptions& options) {
 }
 
 std::vector<std::string> mistakesOf(const SimulateOptions& options) {
+  if (options.show_system) {
+    if (options.systems.size() == 1) return {};
+    return {"--show-system prints one Pod: add --system POD"};
+  }
   if (!options.all_reduce.empty()) return mistakesOfAllReduce(options);
   std::vector<std::string> mistakes;
   if (!options.algorithm.empty() && options.algorithm != "gcl" && options.algorithm != "quickest")

@@ -27,8 +27,9 @@ struct SimulateOptions {
   std::string all_reduce;            ///< bytes of a replica with their unit; empty: a training is simulated
   std::string algorithm;             ///< of the all-reduce; empty: all
   bool show_steps = false;
-  std::string trace;    ///< file for the all-reduce's timeline; empty: none
-  pod::WhatIf what_if;  ///< of each system, beside it
+  bool show_system = false;  ///< nothing is simulated
+  std::string trace;         ///< file for the all-reduce's timeline; empty: none
+  pod::WhatIf what_if;       ///< of each system, beside it
   std::optional<std::int64_t> ipus_per_replica;
   std::optional<std::int64_t> replicas;
   std::optional<std::int64_t> micro_batch;

@@ -43,12 +43,7 @@ void sortByTime(AllReduces& found) {
 Result<AllReduces> allReducesOn(const pod::PodSpec& system, const cli::SimulateOptions& options,
                                 std::uint64_t bytes) {
   AllReduces found;
-  found.layout.spec = system;
-  found.layout.ipus_per_replica = static_cast<int>(options.ipus_per_replica.value_or(1));
-  const std::int64_t fitting = found.layout.spec.ipuCount() / found.layout.ipus_per_replica;
-  found.layout.replicas = static_cast<int>(options.replicas.value_or(std::max<std::int64_t>(1, fitting)));
-  const Status fits = pod::validate(found.layout);
-  if (!fits.ok()) return invalidArgument("--system " + system.name + ": " + fits.message());
+  POP_ASSIGN_OR_RETURN(found.layout, layoutOn(system, options.replicas, options.ipus_per_replica));
   const pod::Topology topology(found.layout.spec);
   found.bytes = bytes;
   found.bound = pod::allReduceLowerBound(topology, found.layout, bytes);

@@ -33,6 +33,17 @@ double slowestOf(const pod::PodSpec& spec) {
 
 }  // namespace
 
+Result<pod::ReplicaLayout> layoutOn(const pod::PodSpec& system, std::optional<std::int64_t> replicas,
+                                    std::optional<std::int64_t> ipus_per_replica) {
+  pod::ReplicaLayout layout{
+      .spec = system, .replicas = 1, .ipus_per_replica = static_cast<int>(ipus_per_replica.value_or(1))};
+  const std::int64_t fitting = std::max(1, system.ipuCount() / layout.ipus_per_replica);
+  layout.replicas = static_cast<int>(replicas.value_or(fitting));
+  const Status fits = pod::validate(layout);
+  if (!fits.ok()) return invalidArgument("--system " + system.name + ": " + fits.message());
+  return layout;
+}
+
 Result<pod::PodSpec> Pods::find(std::string_view name) {
   if (const auto known = specs_.find(name); known != specs_.end()) return known->second;
   if (!cli::isSystemFile(name)) return pod::podSpecByName(name);

@@ -4,18 +4,25 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "pod/predict/system_shape.h"
 #include "pod/system/pod_spec.h"
+#include "pod/system/replica_layout.h"
 #include "pod/system/what_if.h"
 
 namespace pop {
 
 /// Who chooses the algorithm of an all-reduce.
 enum class AlgorithmChoice : std::uint8_t { kGcl, kQuickest };
+
+/// So many replicas on a system, as many as fit if it is not said, of one IPU if it is not said.
+/// kInvalidArgument: they do not fit.
+Result<pod::ReplicaLayout> layoutOn(const pod::PodSpec& system, std::optional<std::int64_t> replicas,
+                                    std::optional<std::int64_t> ipus_per_replica);
 
 /// Systems by their names, each found once.
 class Pods {

@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "common/base/text.h"
+#include "pod/draw/topology_svg.h"
 #include "pod/predict/model_file.h"
 #include "pod/predict/runs_table.h"
+#include "pod/system/system_text.h"
 #include "poprun/cli/file_text.h"
 #include "poprun/cli/options_doc.h"
 #include "poprun/cli/simulate_options.h"
@@ -163,6 +165,22 @@ std::string textOf(const Simulation& simulation, cli::SimulateForm form) {
   return simulationText(simulation);
 }
 
+// As a file, or a picture: with a job's replicas if it says how many or how large they are.
+Result<std::string> systemTextOf(const SimulateOptions& options) {
+  POP_ASSIGN_OR_RETURN(const pod::PodSpec spec, Pods().find(options.systems.front()));
+  POP_ASSIGN_OR_RETURN(const pod::PodSpec changed, pod::changed(spec, options.what_if));
+  if (options.form != cli::SimulateForm::kSvg) return pod::systemText(changed);
+  if (!options.replicas && !options.ipus_per_replica) return pod::topologySvg(changed);
+  POP_ASSIGN_OR_RETURN(const pod::ReplicaLayout layout,
+                       layoutOn(changed, options.replicas, options.ipus_per_replica));
+  return pod::topologySvg(layout);
+}
+
+int showSystem(const SimulateOptions& options) {
+  const Result<std::string> text = systemTextOf(options);
+  return text.ok() ? print(text.value()) : reportMistakes({text.status().message()});
+}
+
 int simulateAllReduce(const SimulateOptions& options) {
   const Result<std::string> report = allReduceReport(options);
   return report.ok() ? print(report.value()) : reportMistakes({report.status().message()});
@@ -174,6 +192,7 @@ int simulateCommand(const std::vector<std::string>& arguments) {
   const cli::ParsedSimulation parsed = cli::parseSimulateOptions(arguments);
   if (parsed.options.help) return print(cli::simulateHelpText());
   if (!parsed.mistakes.empty()) return reportMistakes(parsed.mistakes);
+  if (parsed.options.show_system) return showSystem(parsed.options);
   if (!parsed.options.all_reduce.empty()) return simulateAllReduce(parsed.options);
   const Result<Simulation> simulation = simulationOf(parsed.options);
   if (!simulation.ok()) return reportMistakes({simulation.status().message()});

@@ -163,6 +163,26 @@ TEST(SimulateAllReduce, ShowsItsSteps) {
             "\nround 1, all-gather\n0 -> 1: block 0\n1 -> 0: block 1\n");
 }
 
+TEST(SimulateSystem, IsPrintedAsAFileThatIsThatSystem) {
+  const TempDir directory;
+  const std::string file = directory.path() + "/own.system";
+  const Outcome text = simulate({"--system", "pod64-torus", "--show-system", "--slow-ipu", "ipu3=0.5"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("speed ipu3 0.5\n"));
+  std::ofstream(file) << text.out;
+  EXPECT_EQ(simulate({"--system", file, "--show-system"}).out, text.out);
+}
+
+TEST(SimulateSystem, IsDrawnWithItsReplicas) {
+  const Outcome picture = simulate(
+      {"--system", "pod16", "--show-system", "--svg", "--num-replicas", "2", "--ipus-per-replica", "4"});
+  EXPECT_EQ(picture.exit_code, 0) << picture.err;
+  EXPECT_THAT(picture.out, HasSubstr("</svg>"));
+  EXPECT_NE(picture.out, simulate({"--system", "pod16", "--show-system", "--svg"}).out);
+  EXPECT_THAT(simulate({"--system", "pod16", "--show-system", "--svg", "--num-replicas", "17"}).err,
+              HasSubstr("there are 16"));
+}
+
 TEST(SimulateAllReduce, TakesASystemFileAndNamesItsWrongLine) {
   const TempDir directory;
   const std::string file = directory.path() + "/slow.system";

@@ -103,12 +103,5 @@ TEST(RingMethods, AReplicaOwnsThePartOfItsPlace) {
   });
 }
 
-TEST(RingMethods, NamesAreThoseOfGclOptions) {
-  for (const RingMethod method : kMethods) EXPECT_EQ(ringMethodNamed(nameOf(method)).value(), method);
-  const Result<RingMethod> unknown = ringMethodNamed("ring");
-  EXPECT_EQ(unknown.code(), Code::kInvalidArgument);
-  EXPECT_NE(unknown.status().message().find("meet_in_middle_ring"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace pop::pod

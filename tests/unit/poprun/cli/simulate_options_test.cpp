@@ -66,6 +66,7 @@ TEST(SimulateOptions, MistakesNameTheOptionAndWhatToDo) {
   EXPECT_THAT(mistakesOf({"--model", "a", "--slow-ipu", "ipu0=x"}),
               ElementsAre(HasSubstr("'x' is not a number")));
   EXPECT_THAT(mistakesOf({"--model", "a", "--topology", "star"}), ElementsAre(HasSubstr("use mesh, torus")));
+  EXPECT_THAT(mistakesOf({"--show-system"}), ElementsAre(HasSubstr("add --system POD")));
   EXPECT_THAT(mistakesOf({"--help"}), IsEmpty());
 }
 
