@@ -27,6 +27,12 @@ void trySend(wire::MessageStream& client, const RunnerReport& report) {
   if (client.unsentBytes() < kMostUnsentBytes) client.send(report);
 }
 
+RunnerReport appendedReport() {
+  RunnerReport more;
+  more.set_appended(true);
+  return more;
+}
+
 }  // namespace
 
 ControlServer::ControlServer(os::EpollLoop& loop, sys::Fd listener, DoorEvents events,
@@ -53,7 +59,9 @@ void ControlServer::accept() {
           .message = [this, client](const std::string& message) { take(client, message); },
           .ended = [this, client](const Status&) { closeSoon(client); }});
   stream->setMostBytes(kMostOrderBytes);
-  clients_.emplace(client, std::move(stream));
+  // What was appended since it connected, while it was not among the clients yet, has been told to the others
+  // only.
+  trySend(*clients_.emplace(client, std::move(stream)).first->second, appendedReport());
 }
 
 void ControlServer::take(std::uint64_t client, const std::string& message) {
@@ -78,9 +86,7 @@ void ControlServer::appended() {
   if (std::exchange(tells_, true)) return;
   loop_.postLast([this] {
     tells_ = false;
-    RunnerReport more;
-    more.set_appended(true);
-    for (const auto& [number, client] : clients_) trySend(*client, more);
+    for (const auto& [number, client] : clients_) trySend(*client, appendedReport());
   });
 }
 

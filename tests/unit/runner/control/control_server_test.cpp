@@ -87,7 +87,16 @@ TEST_F(ControlServerTest, TellsOfRecordsAlsoWhoWaitsForAnswers) {
   runUntil(loop_, [&] { return stops_.size() == 2; });
   server_.appended();
   server_.appended();
-  runUntil(loop_, [&] { return asks->done == 2 && asks->more == 1 && looks->more == 1; });
+  runUntil(loop_, [&] { return asks->done == 2 && asks->more == 2 && looks->more == 2; });
+}
+
+// It had read all records, and then one came before it was accepted.
+TEST_F(ControlServerTest, TellsOfRecordsThatCameBeforeAClientWasAccepted) {
+  const auto early = client();
+  server_.appended();
+  runUntil(loop_, [&] { return early->more > 0; });
+  const auto late = client();
+  runUntil(loop_, [&] { return late->more == 1; });
 }
 
 TEST_F(ControlServerTest, ClosesTheConnectionOfWhoSaysSomethingElse) {
