@@ -72,12 +72,12 @@ std::optional<exec::PeerLoss> Crossing::findWith(int rank, const exec::Header& n
   const int number = note.groupOfNote();
   const auto is_needed = [&](Group& group) { return is_awaited || group.needs(rank); };
   std::uint64_t begun = context.fences;
-  const auto is_usable = [&](Group& group) {
+  const auto count_begun = [&](Group& group) {
     begun = group.callsBegun();
-    return group.isUsable();
+    return true;
   };
   if (!context.groups.with(members_.number(), is_needed) || !isForThisThread(context, number) ||
-      (number != kFence && !context.groups.with(number, is_usable)) || note.laterThan(begun) < 0)
+      (number != kFence && !context.groups.with(number, count_begun)) || note.laterThan(begun) < 0)
     return std::nullopt;
   const exec::Header call = note.callOfNote(begun);
   const std::string name(call.tensorName());

@@ -31,7 +31,8 @@ std::string callOfFence(const std::string& tag) {
 
 bool isForThisThread(const context::ContextState& context, int number) {
   if (number == kFence) return context.fence_caller.isThis();
-  return context.groups.with(number, [](Group& group) { return group.isCalledByThisThreadAlone(); });
+  return context.groups.with(
+      number, [](Group& group) { return group.isCalledByThisThreadAlone() && group.isUsable(); });
 }
 
 bool LongWait::isLong() {

@@ -22,6 +22,7 @@ inline constexpr int kFence = -1;
 std::string callOfFence(const std::string& tag);
 
 /// No other thread of this instance will call on the group, or enter a fence, as far as that can be known.
+/// False if the group has failed here: who waits in it hears that, and not that the calls differ.
 bool isForThisThread(const context::ContextState& context, int number);
 
 class LongWait {
