@@ -62,7 +62,8 @@ TEST(MeasuredPods, TimesOfEachTableAreLearned) {
     const Measured all = measured(name);
     const Result<Fit> fitted = fit(all.training, all.runs, testing::ring);
     ASSERT_TRUE(fitted.ok()) << name << ": " << fitted.status().message();
-    for (const Comparison& each : compare(fitted.value().training, all.runs, testing::ring).value())
+    const auto compared = compare(fitted.value().training, all.runs, testing::ring);
+    for (const Comparison& each : compared.value())
       EXPECT_LE(std::abs(each.error()), 0.02) << name << ", line " << each.measured.line;
   }
 }
