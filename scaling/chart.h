@@ -14,7 +14,7 @@ struct ChartPoint {
   double samples_per_s = 0;
 };
 
-/// How a curve looks.
+/// The look of a curve.
 struct CurveLook {
   std::string_view style;  ///< a class of the picture: measured, theoretical, linear, again
   bool is_line = true;

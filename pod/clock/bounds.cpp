@@ -90,7 +90,7 @@ void forEachCut(const Topology& topology, const ReplicaLayout& layout, const Vis
   const int replicas = layout.replicas;
   const int per_ild = layout.replicasPerIld();
   Cut singles = cutBy(topology, layout, replicas, [](int replica) { return replica; });
-  // Of single IPUs, data on a cross-rung goes on over a rail, which counts already.
+  // Data of single IPUs goes from a cross-rung to a rail, which counts already.
   singles.counts_cross_rungs = layout.ipus_per_replica > 1;
   visit(singles);
   if (layout.ildCount() > 1)

@@ -30,7 +30,7 @@ class Candidates {
     found_.push_back({std::move(name), std::move(schedule), time});
   }
 
-  // Of a family by one number, that with the least time, between 1 and `most`.
+  // The quickest of a family by one number, from 1 to `most`.
   template <typename Make>
   void addBest(const std::string& name, const std::string& noun, int most, const Make& make) {
     std::optional<TimedSchedule> best;
@@ -44,7 +44,7 @@ class Candidates {
     if (best) found_.push_back(std::move(*best));
   }
 
-  // Of all that add() has been given in `fill`, leaves the quickest.
+  // The quickest alone stays of all that `fill` adds.
   template <typename Fill>
   void keepBest(const Fill& fill) {
     const auto before = static_cast<std::ptrdiff_t>(found_.size());

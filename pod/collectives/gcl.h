@@ -21,7 +21,7 @@ struct GclMethods {
   RingMethod all_gather = RingMethod::kClockwise;
 };
 
-/// What GCL chooses for a collective of `bytes` a replica in all ("auto").
+/// GCL's choice ("auto") for a collective of `bytes` a replica in all.
 GclMethods automaticMethods(const ReplicaLayout& layout, int group, std::uint64_t bytes);
 
 /// Each replica gets the sum over its group.

@@ -151,7 +151,7 @@ void transfersOf(const Split& split, int round, const Take& take) {
   }
 }
 
-// Where as many pieces are under way as can be, a round is like that of a period before.
+// A round is like that of a period before while as many pieces are under way as can be.
 std::vector<RoundClass> classesOf(const Split& split) {
   const int begin = split.roundsOfPiece();
   const int end = split.pieces * split.period();

@@ -12,7 +12,7 @@
 
 namespace pop::pod::predict {
 
-/// What is asked for. Missing: replicas as many as fit, the rest as the model has it.
+/// A request. Missing: replicas as many as fit, the rest as the model has it.
 struct Wanted {
   std::optional<int> replicas;
   std::optional<std::int64_t> micro_batch;

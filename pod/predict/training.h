@@ -29,7 +29,7 @@ struct Training {
   BatchNorm batch_norm;
   double host_io_s = 0;  ///< of a step, that nothing hides
 
-  /// What fit() learns where it is missing.
+  /// Times that fit() learns if they are missing.
   std::optional<double> micro_batch_s;  ///< of a slot, without batch norm's exchanges
   std::optional<double> fixed_s;        ///< of a step: the weight update, and all that does not scale
   std::optional<double> gateway_s;  ///< a collective's overhead over GW-Links, times 2(M-1)/M on M domains

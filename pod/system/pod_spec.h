@@ -89,7 +89,8 @@ struct PodSpec {
 
   /// A sync signal from one row to the next (poplibs, setGlobalSyncLatency).
   Picoseconds sync_hop_latency = std::chrono::nanoseconds(15);
-  /// Of a message, for each link on its way. Not public; a part of step_cost as that was inferred.
+  /// A message is late by this for each link on its way. Not public; a part of step_cost as that was
+  /// inferred.
   Picoseconds link_latency{0};
   /// Assumption: software and synchronisation of one step of a collective. Inferred from the sizes at which
   /// GCL changes its algorithm, which balance only if a step costs 10 to 13 us. GW-Link latency is not

@@ -20,7 +20,7 @@ inline constexpr std::size_t kFloatBytes = 4;
 /// can.
 Result<std::string> allReduceReport(const cli::SimulateOptions& options);
 
-/// Where each replica is, and all copies between replicas, round by round: "3 -> 5: block 7, added".
+/// The place of each replica, and all copies between replicas, round by round: "3 -> 5: block 7, added".
 std::string stepsText(const pod::TimedSchedule& timed, const pod::ReplicaLayout& layout);
 
 /// Its timeline as a JSON array of trace events: a track for each IPU and for each link that carries

@@ -16,7 +16,7 @@
 
 namespace pop {
 
-/// Who chooses the algorithm of an all-reduce.
+/// The rule by which the algorithm of an all-reduce is chosen.
 enum class AlgorithmChoice : std::uint8_t { kGcl, kQuickest };
 
 /// So many replicas on a system, as many as fit if it is not said, of one IPU if it is not said.

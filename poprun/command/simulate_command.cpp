@@ -74,7 +74,7 @@ Status checkHeldOut(const SimulateOptions& options, const std::vector<MeasuredRu
   return {};
 }
 
-// What was measured ran as GCL chooses.
+// Measured runs had GCL's choice of algorithm.
 Result<Simulation> learn(const SimulateOptions& options, const Training& training, Pods& pods) {
   POP_ASSIGN_OR_RETURN(const std::vector<MeasuredRun> runs, readRuns(options.fit, training, pods));
   const pod::predict::CommunicationTime all_reduce = pods.allReduceTime(AlgorithmChoice::kGcl);

@@ -55,7 +55,7 @@ class Followed {
       arrivals_.push_back({block, {has(block, transfer.from), transfer.from, kOwn, transfer.to, 0}});
   }
 
-  // What was sent is what was there before the round.
+  // A round sends the values of before it.
   void endRound() {
     for (auto& [block, addition] : arrivals_) {
       int& own = has(block, addition.to);
