@@ -57,7 +57,7 @@ class LinkTraffic {
     return longest;
   }
 
-  /// Of all rounds.
+  /// The most that a link has carried in all rounds.
   std::uint64_t maxBytes() const { return *std::ranges::max_element(in_total_); }
 
  private:

@@ -97,7 +97,7 @@ std::vector<std::vector<int>> productsOf(int replicas) {
 
 void addDirect(const ReplicaLayout& layout, Candidates& candidates) {
   const int per_ild = layout.replicasPerIld();
-  if (per_ild == 1 || layout.ildCount() > 1) return;
+  if (per_ild == 1 || per_ild > kMaxIldIpus || layout.ildCount() > 1) return;
   for (const std::vector<int>& product : productsOf(per_ild)) {
     std::vector<Stage> stages;
     std::string name = "direct";

@@ -139,7 +139,7 @@ bool Placement::isLoop(const Link& link) const {
 Point Placement::loopTip(const Link& link) const {
   const IpuPosition at = positionOf(spec_, link.from);
   const Tenths left = frameLeft(at.ild);
-  // Of a twist's two cables on each side, the one between the lower and the upper row is inside the other.
+  // A twist has two cables on each side: the one between the lower and the upper row is inside the other.
   const Tenths inset = isTwist() && at.row % 2 == 0 ? 260 : 0;
   const Tenths y = middleOf(link.to).y;
   if (at.column == 0) return {left - 900 + inset, y};

@@ -10,7 +10,8 @@
 namespace pop::pod {
 
 /// An SVG, in light or dark as its reader prefers. `spec` must be valid: see validate() in replica_layout.h.
-/// Of more than 8 IPU-Link domains it shows the first three and the last. Its size grows with the links.
+/// It shows the first three IPU-Link domains and the last if there are more than 8. Its size grows with the
+/// links.
 std::string topologySvg(const PodSpec& spec);
 
 /// The same with a colour for each replica, and IPUs without one in grey. `layout` must be valid.

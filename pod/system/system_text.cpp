@@ -39,7 +39,8 @@ constexpr CostName kStepCosts[] = {{"step", &PodSpec::step_cost},
                                    {"sync-hop", &PodSpec::sync_hop_latency},
                                    {"link", &PodSpec::link_latency}};
 
-constexpr int kMaxNodes = model::kMaxIlds * kMaxIldIpus;
+// The way between two of them is looked for, and not known by a rule.
+constexpr int kMaxNodes = 4096;
 constexpr std::size_t kMaxWires = 1 << 20;
 
 Words wordsOf(std::string_view line) {

@@ -12,7 +12,8 @@ namespace pop::pod {
 
 /// `file` is for messages. kInvalidArgument, as "FILE:LINE: …", for a word that is not known, a value out of
 /// its range or without its unit, a word that comes twice, a node that no line says, a rate of 0, or a wiring
-/// that does not reach all IPUs. The text may be hostile; its system has at most 65,536 IPUs.
+/// that does not reach all IPUs. The text may be hostile; its system has at most 65,536 IPUs, and 4,096
+/// if it lists their links.
 Result<PodSpec> systemFromText(std::string_view text, std::string_view file);
 
 /// The text of a system: systemFromText() makes the same of it.

@@ -102,6 +102,17 @@ std::string jsonText(const AllReduces& found, const std::vector<TimedSchedule>& 
   return line.str();
 }
 
+// Each replica sends something in most rounds.
+Status checkLength(const TimedSchedule& way, const cli::SimulateOptions& options) {
+  constexpr std::int64_t kMostCopies = 1'000'000;
+  const std::int64_t copies = std::int64_t{way.schedule.replicas} * way.schedule.rounds();
+  if (copies <= kMostCopies || (!options.show_steps && options.trace.empty())) return {};
+  return invalidArgument(
+      std::string(options.show_steps ? "--show-steps" : "--trace") + ": " + way.name + " of " +
+      counted(way.schedule.replicas, "replica") + " has some " + std::to_string(copies) +
+      " copies, and a million are shown at most: take fewer replicas, or another --algorithm");
+}
+
 Result<std::string> textOn(const pod::PodSpec& system, const cli::SimulateOptions& options,
                            std::uint64_t bytes) {
   POP_ASSIGN_OR_RETURN(const AllReduces found, allReducesOn(system, options, bytes));
@@ -109,6 +120,7 @@ Result<std::string> textOn(const pod::PodSpec& system, const cli::SimulateOption
   if (!options.algorithm.empty()) {
     POP_ASSIGN_OR_RETURN(ways, chosen(found, options.algorithm));
   }
+  POP_RETURN_IF_ERROR(checkLength(ways.front(), options));
   if (!options.trace.empty()) {
     POP_ASSIGN_OR_RETURN(const std::string timeline, timelineText(ways.front(), found.layout, bytes));
     POP_RETURN_IF_ERROR(cli::writeFileText(options.trace, timeline, false));

@@ -227,6 +227,7 @@ TEST(SimulateAllReduce, RefusesWhatCannotBe) {
   EXPECT_THAT(refusal({"--system", "pod16", "--ipus-per-replica", "3"}), HasSubstr("power of two"));
   EXPECT_THAT(refusal({"--system", "pod16", "--algorithm", "magic"}),
               HasSubstr("is called 'magic': use gcl"));
+  EXPECT_THAT(refusal({"--system", "pod65536", "--show-steps"}), HasSubstr("a million are shown at most"));
   EXPECT_THAT(refusal({"--system", "nowhere.system"}), HasSubstr("nowhere.system"));
   EXPECT_THAT(simulate({"--all-reduce", "5", "--system", "pod4"}).err, HasSubstr("no unit"));
 }

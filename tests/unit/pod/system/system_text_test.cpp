@@ -113,6 +113,7 @@ TEST(SystemText, ALinkJoinsNodesThatAreThere) {
   expectRefused("system s\nnodes 2\nlink ipu0 ipu0 1 GB/s\n", "joined to itself");
   expectRefused("system s\nnodes 2\nlink ipu0 ipu1 1 GB/s\nlink ipu1 ipu0 1 GB/s\n", "joined already");
   expectRefused("system s\nnodes 3\nlink ipu0 ipu1 1 GB/s\n", "s.system: some IPUs of s are not joined");
+  expectRefused("system s\nnodes 4097\n", "4097 must be from 1 to 4096");
   expectRefused("system s\nnodes 2\nilds 2\n", "so no shape");
   expectRefused("system s\nilds 2\nnodes 2\n", "has a shape already");
   expectRefused("system s\nbase pod16\nremove ipu0 ipu8\n", "there is no link between ipu0 and ipu8");
