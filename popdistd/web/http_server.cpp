@@ -84,7 +84,7 @@ struct HttpServer::Impl {
     return true;
   }
 
-  // Of the address with the most idle connections, the one without a request for longest. Null: none is idle.
+  // The connection without a request for longest, of the address with most idle ones. Null: none is idle.
   AnySession* idlestOfMost() const {
     std::map<std::string, std::vector<AnySession*>> idle_of;
     for (AnySession* const session : web->sessions)

@@ -24,7 +24,7 @@ class AnySession {
   virtual void drop() = 0;  ///< at once
   /// Since when it has asked for nothing; the end of time while it does.
   virtual Clock::time_point idleSince() const = 0;
-  /// Of the client, as far as it is known: until its header has come, of the socket's peer.
+  /// The client's, as far as it is known: until its header has come, the socket's peer's.
   virtual const std::string& address() const = 0;
 };
 
