@@ -136,10 +136,12 @@ complete -c poprun -n __poprun_simulates -l hold-out -d 'runs on these Pods are 
 complete -c poprun -n __poprun_simulates -l export-model -d 'write the model with all that was learned into this new file' -r -F
 complete -c poprun -n __poprun_simulates -l system -d 'Pods to predict for, or system files such as ./my.system, separated by commas' -r -f -a "(__fish_append , pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 pod64-torus pod64-twist pod1024 pod4096 pod16384 pod65536)"
 complete -c poprun -n __poprun_simulates -l all-reduce -d 'instead of a training: the ways to sum so much of each replica, such as 64MiB, and their times' -r -f
+complete -c poprun -n __poprun_simulates -l replay -d 'instead of a training: the collectives of the Chakra execution traces PREFIX.0.et, PREFIX.1.et and so on, one for each replica' -r -F
+complete -c poprun -n __poprun_simulates -l export-chakra -d 'write the all-reduce, or a step of the training, as new Chakra execution traces PREFIX.0.et and so on' -r -F
 complete -c poprun -n __poprun_simulates -l remove-link -d 'what if these cables were out? Such as ipu0-ipu2, separated by commas' -r -f -a "(__fish_append , )"
 complete -c poprun -n __poprun_simulates -l slow-ipu -d 'what if these IPUs were slow? Such as ipu3=0.8, separated by commas' -r -f -a "(__fish_append , )"
 complete -c poprun -n __poprun_simulates -l topology -d 'what if the IPUs were joined so: mesh, torus or barley-twist' -r -f -a 'mesh torus barley-twist'
-complete -c poprun -n __poprun_simulates -l ipus-per-replica -d 'of an all-reduce; of a training the model says it' -r -f
+complete -c poprun -n __poprun_simulates -l ipus-per-replica -d 'of an all-reduce or a replay; of a training the model says it' -r -f
 complete -c poprun -n __poprun_simulates -l algorithm -d 'gcl or quickest; of --all-reduce also the beginning of a name in its table' -r -f
 complete -c poprun -n __poprun_simulates -l show-steps -d 'print the copies between replicas of an all-reduce\'s algorithm, round by round' -f
 complete -c poprun -n __poprun_simulates -l num-replicas -d 'copies of the model' -r -f

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "common/base/text.h"
-#include "pod/collectives/gcl.h"
 #include "pod/collectives/split_all_reduce.h"
 #include "pod/collectives/tree_packing.h"
 
@@ -65,12 +64,6 @@ class Candidates {
   const std::size_t element_bytes_;
   std::vector<TimedSchedule> found_;
 };
-
-std::string nameOf(GclMethods methods) {
-  const std::string scatter(nameOf(methods.reduce_scatter));
-  if (methods.reduce_scatter == methods.all_gather) return scatter;
-  return scatter + ", then " + std::string(nameOf(methods.all_gather));
-}
 
 void addRings(const ReplicaLayout& layout, Candidates& candidates) {
   for (const RingMethod method :
@@ -140,14 +133,27 @@ void addTrees(const Topology& topology, const ReplicaLayout& layout, std::uint64
   }
 }
 
+std::string nameOf(CollectiveKind kind, GclMethods methods) {
+  const std::string scatter(nameOf(methods.reduce_scatter));
+  const std::string gather(nameOf(methods.all_gather));
+  if (kind == CollectiveKind::kAllGather) return gather;
+  return kind == CollectiveKind::kReduceScatter || scatter == gather ? scatter : scatter + ", then " + gather;
+}
+
+Schedule gclSchedule(const ReplicaLayout& layout, CollectiveKind kind, GclMethods methods) {
+  if (kind == CollectiveKind::kReduceScatter) return gclReduceScatter(layout, layout.replicas, methods);
+  if (kind == CollectiveKind::kAllGather) return gclAllGather(layout, layout.replicas, methods);
+  return gclAllReduce(layout, layout.replicas, methods);
+}
+
 }  // namespace
 
 TimedSchedule gclChoice(const Topology& topology, const ReplicaLayout& layout, std::uint64_t count,
-                        std::size_t element_bytes) {
+                        std::size_t element_bytes, CollectiveKind kind) {
   const GclMethods methods = automaticMethods(layout, layout.replicas, count * element_bytes);
-  Schedule schedule = gclAllReduce(layout, layout.replicas, methods);
+  Schedule schedule = gclSchedule(layout, kind, methods);
   const CollectiveTime time = simulate(topology, layout, schedule, count, element_bytes);
-  return {nameOf(methods), std::move(schedule), time};
+  return {nameOf(kind, methods), std::move(schedule), time};
 }
 
 std::vector<TimedSchedule> timedAllReduces(const Topology& topology, const ReplicaLayout& layout,

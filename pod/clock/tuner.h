@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pod/clock/clock.h"
+#include "pod/collectives/gcl.h"
 
 namespace pop::pod {
 
@@ -17,9 +18,10 @@ struct TimedSchedule {
   CollectiveTime time;
 };
 
-/// GCL's own choice for an all-reduce of `count` elements over all replicas.
+/// GCL's own choice for a collective over all replicas, of a vector of `count` elements: what they sum, or
+/// what each has after an all-gather.
 TimedSchedule gclChoice(const Topology& topology, const ReplicaLayout& layout, std::uint64_t count,
-                        std::size_t element_bytes);
+                        std::size_t element_bytes, CollectiveKind kind = CollectiveKind::kAllReduce);
 
 /// All methods that can be used, each with the parameters that suit it best; GCL's choice is the first.
 /// `topology` must be that of `layout`, which must be valid. Cost: milliseconds to tenths of a second.

@@ -112,13 +112,22 @@ constexpr std::array kRows{
     row("--all-reduce", "SIZE", "",
         "instead of a training: the ways to sum so much of each replica, such as 64MiB, and their times",
         {.excludes = "--model"}),
+    row("--replay", "PREFIX", "",
+        "instead of a training: the collectives of the Chakra execution traces PREFIX.0.et, PREFIX.1.et and "
+        "so on, "
+        "one for each replica",
+        {.hint = Hint::kFile, .excludes = "--model"}),
+    row("--export-chakra", "PREFIX", "",
+        "write the all-reduce, or a step of the training, as new Chakra execution traces PREFIX.0.et and so "
+        "on",
+        kFile),
     row("--remove-link", "LINKS", "", "what if these cables were out? Such as ipu0-ipu2, separated by commas",
         kList),
     row("--slow-ipu", "IPUS", "", "what if these IPUs were slow? Such as ipu3=0.8, separated by commas",
         kList),
     row("--topology", "NAME", "", "what if the IPUs were joined so: mesh, torus or barley-twist",
         {.words = "mesh torus barley-twist"}),
-    row("--ipus-per-replica", "N", "1", "of an all-reduce; of a training the model says it", {}),
+    row("--ipus-per-replica", "N", "1", "of an all-reduce or a replay; of a training the model says it", {}),
     row("--algorithm", "NAME", "gcl; all of --all-reduce",
         "gcl or quickest; of --all-reduce also the beginning of a name in its table", {}),
     row("--show-steps", "", "",
@@ -150,6 +159,8 @@ constexpr std::array<Reader, kRows.size()> kReaders{
     readPath<&SimulateOptions::export_model>,
     readNames<&SimulateOptions::systems>,
     readText<&SimulateOptions::all_reduce>,
+    readPath<&SimulateOptions::replay>,
+    readPath<&SimulateOptions::export_chakra>,
     readRemovedLinks,
     readSlowIpus,
     readTopology,
@@ -198,10 +209,17 @@ Status readOption(const std::vector<std::string>& words, std::size_t& at, Simula
   return read.ok() ? read : invalidArgument(name + ": " + read.message());
 }
 
-std::vector<std::string> mistakesOfAllReduce(const SimulateOptions& options) {
-  std::vector<std::string> mistakes;
-  const auto refuse = [&](bool is_there, std::string_view option) {
-    if (is_there) mistakes.push_back("--all-reduce simulates no training: leave out " + std::string(option));
+using Mistakes = std::vector<std::string>;
+
+bool isOfOnePod(const SimulateOptions& options) {
+  return options.systems.size() == 1 && !options.what_if.any();
+}
+
+// `option` takes the place of a training's model.
+Mistakes mistakesWithoutTraining(const SimulateOptions& options, const std::string& option) {
+  Mistakes mistakes;
+  const auto refuse = [&](bool is_there, std::string_view other) {
+    if (is_there) mistakes.push_back(option + " simulates no training: leave out " + std::string(other));
   };
   refuse(!options.model.empty(), "--model");
   refuse(!options.fit.empty(), "--fit");
@@ -211,8 +229,13 @@ std::vector<std::string> mistakesOfAllReduce(const SimulateOptions& options) {
   refuse(options.gradient_accumulation.has_value(), "--gradient-accumulation");
   refuse(options.global_batch.has_value(), "--global-batch");
   refuse(options.form == SimulateForm::kSvg, "--svg");
-  if (options.systems.empty()) mistakes.emplace_back("--all-reduce needs a Pod: add --system POD");
-  if (!options.trace.empty() && (options.systems.size() > 1 || options.what_if.any()))
+  if (options.systems.empty()) mistakes.push_back(option + " needs a Pod: add --system POD");
+  return mistakes;
+}
+
+Mistakes mistakesOfAllReduce(const SimulateOptions& options) {
+  Mistakes mistakes = mistakesWithoutTraining(options, "--all-reduce");
+  if (!options.trace.empty() && !options.systems.empty() && !isOfOnePod(options))
     mistakes.emplace_back(
         "--trace draws one Pod: name one, without changes, or its changes in a system file");
   if (options.show_steps && options.form == SimulateForm::kJson)
@@ -220,24 +243,24 @@ std::vector<std::string> mistakesOfAllReduce(const SimulateOptions& options) {
   return mistakes;
 }
 
-std::vector<std::string> mistakesOf(const SimulateOptions& options) {
-  if (options.show_system) {
-    if (options.systems.size() == 1) return {};
-    return {"--show-system prints one Pod: add --system POD"};
-  }
-  if (!options.all_reduce.empty()) return mistakesOfAllReduce(options);
-  std::vector<std::string> mistakes;
+Mistakes mistakesOfReplay(const SimulateOptions& options) {
+  Mistakes mistakes = mistakesWithoutTraining(options, "--replay");
+  if (!options.algorithm.empty() && options.algorithm != "gcl" && options.algorithm != "quickest")
+    mistakes.push_back("--algorithm " + options.algorithm + ": a replay takes gcl or quickest");
+  if (!options.what_if.speeds.empty())
+    mistakes.emplace_back("--slow-ipu: computation takes as long as the traces say: leave it out");
+  return mistakes;
+}
+
+Mistakes mistakesOfTraining(const SimulateOptions& options) {
+  Mistakes mistakes;
   if (!options.algorithm.empty() && options.algorithm != "gcl" && options.algorithm != "quickest")
     mistakes.push_back("--algorithm " + options.algorithm + ": a training takes gcl or quickest");
-  const auto needsAllReduce = [&](bool is_there, std::string_view option) {
-    if (is_there) mistakes.push_back(std::string(option) + " is for --all-reduce: add --all-reduce SIZE");
-  };
-  needsAllReduce(options.show_steps, "--show-steps");
-  needsAllReduce(options.ipus_per_replica.has_value(), "--ipus-per-replica");
-  needsAllReduce(!options.trace.empty(), "--trace");
+  if (options.ipus_per_replica) mistakes.emplace_back("--ipus-per-replica: the model says it: leave it out");
   if (options.model.empty())
     mistakes.emplace_back(
-        "simulate needs a model of the training: --model FILE (docs/guide/pods.md), or --all-reduce SIZE");
+        "simulate needs a model of the training: --model FILE (docs/guide/pods.md), or --all-reduce SIZE, or "
+        "--replay PREFIX");
   if (options.global_batch && options.gradient_accumulation)
     mistakes.emplace_back(
         "--global-batch decides the gradient accumulation: leave out "
@@ -246,6 +269,32 @@ std::vector<std::string> mistakesOf(const SimulateOptions& options) {
     mistakes.emplace_back("--hold-out holds back runs of --fit: add --fit TABLE");
   if (options.fit.empty() && !options.export_model.empty())
     mistakes.emplace_back("--export-model writes what --fit learns: add --fit TABLE");
+  return mistakes;
+}
+
+Mistakes mistakesOfKind(const SimulateOptions& options) {
+  if (!options.all_reduce.empty()) return mistakesOfAllReduce(options);
+  Mistakes mistakes = options.replay.empty() ? mistakesOfTraining(options) : mistakesOfReplay(options);
+  const auto needsAllReduce = [&](bool is_there, std::string_view option) {
+    if (is_there) mistakes.push_back(std::string(option) + " is for --all-reduce: add --all-reduce SIZE");
+  };
+  needsAllReduce(options.show_steps, "--show-steps");
+  needsAllReduce(!options.trace.empty(), "--trace");
+  return mistakes;
+}
+
+Mistakes mistakesOf(const SimulateOptions& options) {
+  if (options.show_system) {
+    if (options.systems.size() == 1) return {};
+    return {"--show-system prints one Pod: add --system POD"};
+  }
+  if (!options.all_reduce.empty() && !options.replay.empty())
+    return {"--replay has its own collectives: leave out --all-reduce"};
+  Mistakes mistakes = mistakesOfKind(options);
+  if (!options.export_chakra.empty() && !isOfOnePod(options))
+    mistakes.emplace_back(
+        "--export-chakra writes one Pod's traces: name one, without changes, or its changes in a system "
+        "file");
   return mistakes;
 }
 

@@ -25,6 +25,8 @@ struct SimulateOptions {
   std::string export_model;
   std::vector<std::string> systems;  ///< empty: those of the model's chip
   std::string all_reduce;            ///< bytes of a replica with their unit; empty: a training is simulated
+  std::string replay;                ///< prefix of Chakra traces; empty: none are replayed
+  std::string export_chakra;         ///< prefix of those that are written; empty: none
   std::string algorithm;             ///< of the all-reduce; empty: all
   bool show_steps = false;
   bool show_system = false;  ///< nothing is simulated

@@ -2,7 +2,6 @@
 #include "poprun/command/all_reduce_report.h"
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
 #include "common/base/json.h"
@@ -11,6 +10,7 @@
 #include "pod/predict/quantity.h"
 #include "poprun/cli/file_text.h"
 #include "poprun/command/pod_times.h"
+#include "poprun/command/replay_report.h"
 #include "scaling/figures.h"
 
 namespace pop {
@@ -27,10 +27,6 @@ struct AllReduces {
   std::vector<TimedSchedule> ways;  ///< the quickest first
   std::string gcl_name;             ///< of GCL's choice, which is among them
 };
-
-double secondsOf(pod::Picoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 // The first is GCL's choice, which is among the others, too, unless its halves differ.
 void sortByTime(AllReduces& found) {
@@ -125,24 +121,13 @@ Result<std::string> textOn(const pod::PodSpec& system, const cli::SimulateOption
     POP_ASSIGN_OR_RETURN(const std::string timeline, timelineText(ways.front(), found.layout, bytes));
     POP_RETURN_IF_ERROR(cli::writeFileText(options.trace, timeline, false));
   }
+  if (!options.export_chakra.empty()) {
+    const pod::chakra::TracedCollective traced{.bytes = bytes, .element_bytes = kFloatBytes};
+    const std::vector<pod::chakra::TraceNode> nodes{{.name = "all-reduce", .collective = traced}};
+    POP_RETURN_IF_ERROR(writeTraces(options.export_chakra, found.layout.replicas, nodes));
+  }
   if (options.form == cli::SimulateForm::kJson) return jsonText(found, ways);
   return options.show_steps ? stepsText(ways.front(), found.layout) : tableText(found, ways);
-}
-
-// Each, and beside it what it were with the changes.
-Result<std::vector<pod::PodSpec>> systemsOf(const cli::SimulateOptions& options) {
-  Pods pods;
-  std::vector<pod::PodSpec> systems;
-  for (const std::string& name : options.systems) {
-    POP_ASSIGN_OR_RETURN(pod::PodSpec system, pods.find(name));
-    systems.push_back(system);
-    if (!options.what_if.any()) continue;
-    Result<pod::PodSpec> changed = pod::changed(std::move(system), options.what_if);
-    if (!changed.ok()) return invalidArgument(name + ": " + changed.status().message());
-    changed->name += " (what if)";
-    systems.push_back(std::move(*changed));
-  }
-  return systems;
 }
 
 }  // namespace
@@ -150,7 +135,7 @@ Result<std::vector<pod::PodSpec>> systemsOf(const cli::SimulateOptions& options)
 Result<std::string> allReduceReport(const cli::SimulateOptions& options) {
   const Result<std::uint64_t> bytes = pod::predict::parseBytes(options.all_reduce);
   if (!bytes.ok()) return invalidArgument("--all-reduce: " + bytes.status().message());
-  POP_ASSIGN_OR_RETURN(const std::vector<pod::PodSpec> systems, systemsOf(options));
+  POP_ASSIGN_OR_RETURN(const std::vector<pod::PodSpec> systems, systemsOf(options.systems, options.what_if));
   const bool as_json = options.form == cli::SimulateForm::kJson;
   std::string text;
   for (const pod::PodSpec& system : systems) {

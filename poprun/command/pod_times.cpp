@@ -14,7 +14,6 @@
 namespace pop {
 namespace {
 
-constexpr std::size_t kHalfBytes = 2;
 constexpr int kMostSoldIpus = 256;
 
 // By its peak, so that a system file has the chip of its base.
@@ -42,6 +41,30 @@ Result<pod::ReplicaLayout> layoutOn(const pod::PodSpec& system, std::optional<st
   const Status fits = pod::validate(layout);
   if (!fits.ok()) return invalidArgument("--system " + system.name + ": " + fits.message());
   return layout;
+}
+
+AlgorithmChoice choiceOf(std::string_view algorithm) {
+  return algorithm == "quickest" ? AlgorithmChoice::kQuickest : AlgorithmChoice::kGcl;
+}
+
+double secondsOf(pod::Picoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+Result<std::vector<pod::PodSpec>> systemsOf(const std::vector<std::string>& names,
+                                            const pod::WhatIf& what_if) {
+  Pods pods;
+  std::vector<pod::PodSpec> systems;
+  for (const std::string& name : names) {
+    POP_ASSIGN_OR_RETURN(pod::PodSpec system, pods.find(name));
+    systems.push_back(system);
+    if (!what_if.any()) continue;
+    Result<pod::PodSpec> changed = pod::changed(std::move(system), what_if);
+    if (!changed.ok()) return invalidArgument(name + ": " + changed.status().message());
+    changed->name += " (what if)";
+    systems.push_back(std::move(*changed));
+  }
+  return systems;
 }
 
 Result<pod::PodSpec> Pods::find(std::string_view name) {
@@ -86,8 +109,10 @@ pod::predict::CommunicationTime Pods::allReduceTime(AlgorithmChoice choice) cons
         .spec = spec->second, .replicas = replicas, .ipus_per_replica = ipus_per_replica};
     const pod::Topology topology(spec->second);
     const std::uint64_t count = (bytes_per_replica + kHalfBytes - 1) / kHalfBytes;
-    const auto timed = choice == AlgorithmChoice::kGcl ? pod::gclChoice : pod::quickestAllReduce;
-    return std::chrono::duration<double>(timed(topology, layout, count, kHalfBytes).time.total).count();
+    const pod::TimedSchedule timed = choice == AlgorithmChoice::kGcl
+                                         ? pod::gclChoice(topology, layout, count, kHalfBytes)
+                                         : pod::quickestAllReduce(topology, layout, count, kHalfBytes);
+    return secondsOf(timed.time.total);
   };
 }
 

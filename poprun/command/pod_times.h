@@ -2,6 +2,7 @@
 // Pods for predictions: their shapes, and how long their exchanges take on the simulated clock.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,13 +17,26 @@
 
 namespace pop {
 
+/// Gradients are of 2-byte elements.
+inline constexpr std::size_t kHalfBytes = 2;
+
 /// The rule by which the algorithm of an all-reduce is chosen.
 enum class AlgorithmChoice : std::uint8_t { kGcl, kQuickest };
+
+/// That of --algorithm: GCL's unless it is "quickest".
+AlgorithmChoice choiceOf(std::string_view algorithm);
+
+double secondsOf(pod::Picoseconds time);
 
 /// So many replicas on a system, as many as fit if it is not said, of one IPU if it is not said.
 /// kInvalidArgument: they do not fit.
 Result<pod::ReplicaLayout> layoutOn(const pod::PodSpec& system, std::optional<std::int64_t> replicas,
                                     std::optional<std::int64_t> ipus_per_replica);
+
+/// The systems of these names, and beside each what it were with the changes, if there are any. Errors as
+/// Pods::find() and pod::changed().
+Result<std::vector<pod::PodSpec>> systemsOf(const std::vector<std::string>& names,
+                                            const pod::WhatIf& what_if);
 
 /// Systems by their names, each found once.
 class Pods {

@@ -2,6 +2,7 @@
 #include "poprun/command/simulate_command.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "common/base/text.h"
 #include "pod/draw/topology_svg.h"
@@ -14,6 +15,7 @@
 #include "poprun/command/all_reduce_report.h"
 #include "poprun/command/command_line.h"
 #include "poprun/command/pod_times.h"
+#include "poprun/command/replay_report.h"
 #include "poprun/command/simulate_report.h"
 #include "scaling/row.h"
 
@@ -121,11 +123,10 @@ Status predictAll(const SimulateOptions& options, Pods& pods, Simulation& simula
   pod::predict::Wanted wanted{.micro_batch = options.micro_batch,
                               .gradient_accumulation = options.gradient_accumulation,
                               .global_batch = options.global_batch};
-  const AlgorithmChoice choice =
-      options.algorithm == "quickest" ? AlgorithmChoice::kQuickest : AlgorithmChoice::kGcl;
   if (options.replicas) wanted.replicas = static_cast<int>(*options.replicas);
-  POP_ASSIGN_OR_RETURN(simulation.sweep,
-                       pod::predict::sweep(training, systems, wanted, pods.allReduceTime(choice)));
+  POP_ASSIGN_OR_RETURN(
+      simulation.sweep,
+      pod::predict::sweep(training, systems, wanted, pods.allReduceTime(choiceOf(options.algorithm))));
   const pod::predict::Sweep& sweep = simulation.sweep;
   if (!all && !sweep.left_out.empty()) return invalidArgument(sweep.left_out.front());
   for (const std::string& each : sweep.left_out) simulation.remarks.push_back("left out " + each);
@@ -138,6 +139,20 @@ Status predictAll(const SimulateOptions& options, Pods& pods, Simulation& simula
   return {};
 }
 
+// As far as the clock times it, a step is computation and one all-reduce of all gradients.
+Status exportStep(const SimulateOptions& options, const Simulation& simulation) {
+  const pod::predict::Prediction& prediction = simulation.sweep.predictions.front();
+  const pod::predict::StepTime& seconds = prediction.seconds;
+  const auto computation = std::chrono::round<std::chrono::microseconds>(
+      std::chrono::duration<double>(seconds.all() - seconds.all_reduce));
+  const pod::chakra::TracedCollective gradients{.bytes = simulation.fit.training.gradient_bytes,
+                                                .element_bytes = kHalfBytes};
+  const std::vector<pod::chakra::TraceNode> nodes{
+      {.id = 0, .name = "computation", .duration = computation},
+      {.id = 1, .name = "gradients", .dependencies = {0}, .collective = gradients}};
+  return writeTraces(options.export_chakra, prediction.placement.replicas, nodes);
+}
+
 Result<Simulation> simulationOf(const SimulateOptions& options) {
   POP_ASSIGN_OR_RETURN(const std::string text, cli::readFileText(options.model));
   POP_ASSIGN_OR_RETURN(const Training training, pod::predict::parseModel(text, options.model));
@@ -148,6 +163,7 @@ Result<Simulation> simulationOf(const SimulateOptions& options) {
     POP_ASSIGN_OR_RETURN(simulation, learn(options, training, pods));
   }
   POP_RETURN_IF_ERROR(predictAll(options, pods, simulation));
+  if (!options.export_chakra.empty()) POP_RETURN_IF_ERROR(exportStep(options, simulation));
   if (!options.export_model.empty())
     POP_RETURN_IF_ERROR(cli::writeFileText(options.export_model, fittedModelText(simulation), false));
   return simulation;
@@ -176,13 +192,7 @@ Result<std::string> systemTextOf(const SimulateOptions& options) {
   return pod::topologySvg(layout);
 }
 
-int showSystem(const SimulateOptions& options) {
-  const Result<std::string> text = systemTextOf(options);
-  return text.ok() ? print(text.value()) : reportMistakes({text.status().message()});
-}
-
-int simulateAllReduce(const SimulateOptions& options) {
-  const Result<std::string> report = allReduceReport(options);
+int printReport(const Result<std::string>& report) {
   return report.ok() ? print(report.value()) : reportMistakes({report.status().message()});
 }
 
@@ -192,8 +202,9 @@ int simulateCommand(const std::vector<std::string>& arguments) {
   const cli::ParsedSimulation parsed = cli::parseSimulateOptions(arguments);
   if (parsed.options.help) return print(cli::simulateHelpText());
   if (!parsed.mistakes.empty()) return reportMistakes(parsed.mistakes);
-  if (parsed.options.show_system) return showSystem(parsed.options);
-  if (!parsed.options.all_reduce.empty()) return simulateAllReduce(parsed.options);
+  if (parsed.options.show_system) return printReport(systemTextOf(parsed.options));
+  if (!parsed.options.all_reduce.empty()) return printReport(allReduceReport(parsed.options));
+  if (!parsed.options.replay.empty()) return printReport(replayReport(parsed.options));
   const Result<Simulation> simulation = simulationOf(parsed.options);
   if (!simulation.ok()) return reportMistakes({simulation.status().message()});
   return print(textOf(simulation.value(), parsed.options.form));

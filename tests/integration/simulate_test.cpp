@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "common/base/json_reader.h"
+#include "pod/chakra/execution_trace.h"
 #include "tests/testing/file_text.h"
 #include "tests/testing/poprun_process.h"
 #include "tests/testing/temp_dir.h"
@@ -212,6 +213,110 @@ TEST(SimulateAllReduce, WritesATimelineOfItsIpusAndLinks) {
   EXPECT_EQ(slices, 4 * 2 * 4 + (8 + 4 + 8 + 4))
       << "four rounds of IPUs with their syncs; of links, both ways, then one";
   EXPECT_THAT(simulate(options).err, HasSubstr("trace.json"));
+}
+
+JsonValue firstSystem(const JsonValue& report) {
+  return report.find("systems")->array()->front();
+}
+
+double numberIn(const JsonValue& object, const std::string& key) {
+  return object.find(key)->number().value();
+}
+
+TEST(SimulateReplay, OfAnExportedAllReduceTakesAsLong) {
+  const TempDir directory;
+  const std::string prefix = directory.path() + "/w";
+  for (const std::string algorithm : {"gcl", "quickest"}) {
+    const std::string traces = prefix + algorithm;
+    const JsonValue all_reduce = firstSystem(
+        parsed(simulate({"--all-reduce", "3.3 MB", "--system", "pod64-torus", "--algorithm", algorithm,
+                         "--num-replicas", "16", "--export-chakra", traces, "--json"})));
+    const JsonValue replay = firstSystem(parsed(
+        simulate({"--replay", traces, "--system", "pod64-torus", "--algorithm", algorithm, "--json"})));
+    const JsonValue way = all_reduce.find("all_reduces")->array()->front();
+    EXPECT_EQ(numberIn(replay, "replicas"), 16);
+    EXPECT_EQ(numberIn(replay, "seconds"), numberIn(way, "seconds"));
+    EXPECT_EQ(numberIn(replay, "bound_seconds"), numberIn(all_reduce, "bound_seconds"));
+    const JsonValue collective = replay.find("collectives")->array()->front();
+    EXPECT_EQ(numberIn(collective, "seconds"), numberIn(way, "seconds"));
+    EXPECT_EQ(*collective.find("algorithm")->text(), *way.find("algorithm")->text());
+  }
+}
+
+TEST(SimulateReplay, OfAnExportedStepTakesAsLong) {
+  const TempDir directory;
+  const std::string prefix = directory.path() + "/step";
+  const JsonValue report =
+      parsed(simulateExample("resnet50_v1.1", {"--system", "pod128", "--export-chakra", prefix, "--json"}));
+  const JsonValue prediction = report.find("predictions")->array()->front();
+  const JsonValue replay =
+      firstSystem(parsed(simulate({"--replay", prefix, "--system", "pod128", "--json"})));
+  EXPECT_NEAR(numberIn(replay, "seconds"), numberIn(prediction, "step"), 1e-6)
+      << "durations are whole microseconds";
+  EXPECT_EQ(numberIn(replay, "collectives_seconds"), numberIn(*prediction.find("step_parts"), "all_reduce"));
+}
+
+void writeTrace(const std::string& file, const std::vector<pod::chakra::TraceNode>& nodes) {
+  std::ofstream(file, std::ios::binary) << pod::chakra::executionTrace(nodes);
+}
+
+pod::chakra::TraceNode collectiveNode(std::uint64_t id, pod::CollectiveKind kind, std::uint64_t bytes) {
+  return {.id = id,
+          .name = "n" + std::to_string(id),
+          .duration = {},
+          .collective = pod::chakra::TracedCollective{.kind = kind, .bytes = bytes}};
+}
+
+TEST(SimulateReplay, WaitsForTheSlowestAndComparesWithTheBound) {
+  const TempDir directory;
+  const std::string prefix = directory.path() + "/w";
+  for (int rank = 0; rank < 4; ++rank)
+    writeTrace(prefix + "." + std::to_string(rank) + ".et",
+               {{.id = 1, .name = "compute", .duration = std::chrono::microseconds(1000 * rank)},
+                collectiveNode(2, pod::CollectiveKind::kReduceScatter, 4'000'000),
+                collectiveNode(3, pod::CollectiveKind::kAllGather, 1'000'000)});
+  const JsonValue replay = firstSystem(parsed(simulate({"--replay", prefix, "--system", "pod4", "--json"})));
+  EXPECT_DOUBLE_EQ(numberIn(replay, "computation_seconds"), 3e-3);
+  const auto* collectives = replay.find("collectives")->array();
+  ASSERT_EQ(collectives->size(), 2U);
+  EXPECT_EQ(numberIn((*collectives)[0], "bound_seconds"), numberIn((*collectives)[1], "bound_seconds"))
+      << "the parts that ranks gather make the same vector";
+  EXPECT_DOUBLE_EQ(numberIn((*collectives)[0], "begin_seconds"), 3e-3);
+  for (const JsonValue& each : *collectives) {
+    EXPECT_DOUBLE_EQ(numberIn(each, "efficiency"),
+                     numberIn(each, "bound_seconds") / numberIn(each, "seconds"));
+    EXPECT_LE(numberIn(each, "efficiency"), 1);
+  }
+  const Outcome table = simulate({"--replay", prefix, "--system", "pod4,pod16"});
+  EXPECT_THAT(table.out, HasSubstr("## Replay on pod4, 4 replicas of 1 IPU"));
+  EXPECT_THAT(table.out, HasSubstr("## Replay on pod16, 4 replicas of 1 IPU"));
+  EXPECT_THAT(table.out, HasSubstr("3.00 ms of computation"));
+}
+
+TEST(SimulateReplay, RefusesTracesThatCannotBe) {
+  const TempDir directory;
+  const std::string prefix = directory.path() + "/w";
+  const auto refusal = [&prefix](const std::string& system = "pod4") {
+    const Outcome result = simulate({"--replay", prefix, "--system", system});
+    EXPECT_NE(result.exit_code, 0);
+    EXPECT_EQ(result.out, "");
+    return result.err;
+  };
+  EXPECT_THAT(refusal(), HasSubstr("there is no trace " + prefix + ".0.et"));
+  writeTrace(prefix + ".0.et", {collectiveNode(1, pod::CollectiveKind::kAllReduce, 8)});
+  writeTrace(prefix + ".2.et", {collectiveNode(1, pod::CollectiveKind::kAllReduce, 8)});
+  EXPECT_THAT(refusal(), HasSubstr("w.1.et: No such file"));
+  writeTrace(prefix + ".1.et", {collectiveNode(1, pod::CollectiveKind::kAllReduce, 9)});
+  EXPECT_THAT(refusal(), HasSubstr("w.1.et: collective 0 is node 1, 'n1', an all-reduce of 9 bytes"));
+  std::ofstream(prefix + ".1.et") << "not a trace";
+  EXPECT_THAT(refusal(), HasSubstr("w.1.et: a message of 110 bytes, and the file ends after 10"));
+  writeTrace(prefix + ".1.et", {collectiveNode(1, pod::CollectiveKind::kAllReduce, 8)});
+  EXPECT_THAT(simulate({"--replay", prefix, "--system", "pod4", "--num-replicas", "4"}).err,
+              HasSubstr("there are traces of 3 ranks, and --num-replicas is 4"));
+  EXPECT_THAT(
+      simulate({"--all-reduce", "1MB", "--system", "pod4", "--num-replicas", "3", "--export-chakra", prefix})
+          .err,
+      HasSubstr("w.0.et already exists"));
 }
 
 TEST(SimulateAllReduce, RefusesWhatCannotBe) {

@@ -59,6 +59,18 @@ TEST(SimulateOptions, MistakesNameTheOptionAndWhatToDo) {
   EXPECT_THAT(mistakesOf({"--model", "a", "--show-steps"}),
               ElementsAre("--show-steps is for --all-reduce: add --all-reduce SIZE"));
   EXPECT_THAT(mistakesOf({"--all-reduce", "1MB", "--system", "./a.system,pod4"}), IsEmpty());
+  EXPECT_THAT(mistakesOf({"--replay", "w", "--system", "pod4,pod16", "--ipus-per-replica", "2"}), IsEmpty());
+  EXPECT_THAT(mistakesOf({"--replay", "w", "--model", "a", "--trace", "t"}),
+              ElementsAre("--replay simulates no training: leave out --model",
+                          "--replay needs a Pod: add --system POD",
+                          "--trace is for --all-reduce: add --all-reduce SIZE"));
+  EXPECT_THAT(
+      mistakesOf({"--replay", "w", "--system", "pod4", "--algorithm", "split", "--slow-ipu", "ipu0=0.5"}),
+      ElementsAre(HasSubstr("a replay takes gcl or quickest"), HasSubstr("as the traces say")));
+  EXPECT_THAT(mistakesOf({"--replay", "w", "--system", "pod4", "--all-reduce", "1MB"}),
+              ElementsAre("--replay has its own collectives: leave out --all-reduce"));
+  EXPECT_THAT(mistakesOf({"--model", "a", "--export-chakra", "w"}),
+              ElementsAre(HasSubstr("--export-chakra writes one Pod's traces")));
   EXPECT_THAT(mistakesOf({"--model", "a", "--algorithm", "split"}),
               ElementsAre(HasSubstr("takes gcl or quickest")));
   EXPECT_THAT(mistakesOf({"--model", "a", "--remove-link", "ipu0"}),
