@@ -28,8 +28,8 @@ struct InstanceEnv {
   std::string job_id;                 ///< the same for all instances; empty without poprun
   std::string agent_socket;           ///< abstract Unix socket of this host's agent; empty without poprun
   std::string executable_cache_path;  ///< a directory that all instances of a host share; may be empty
-  std::string system;     ///< preset of the Pod to emulate ("pod16"); empty: the smallest that fits
-  bool offline = false;   ///< run without attaching to any (emulated) IPU
+  std::string system;    ///< Pod to emulate: preset ("pod16") or system's text; empty: the smallest that fits
+  bool offline = false;  ///< run without attaching to any (emulated) IPU
   int restart_count = 0;  ///< number of restarts after a failure
 
   friend bool operator==(const InstanceEnv&, const InstanceEnv&) = default;

@@ -43,10 +43,9 @@ constexpr CostName kStepCosts[] = {{"step", &PodSpec::step_cost},
 constexpr int kMaxNodes = 4096;
 constexpr std::size_t kMaxWires = 1 << 20;
 
-Words wordsOf(std::string_view line) {
+Words wordsOf(const std::string& statement) {
   Words words;
-  const std::string text(line.substr(0, line.find('#')));
-  for (std::string& word : split(text, ' ')) {
+  for (std::string& word : split(statement, ' ')) {
     for (std::string& part : split(word, '\t')) {
       if (!trimmed(part).empty()) words.emplace_back(trimmed(part));
     }
@@ -74,7 +73,7 @@ Result<const Row*> named(const Row (&table)[kRows], std::string_view name, std::
 
 class SystemReader {
  public:
-  Status read(const Words& words);
+  Status readLine(std::string_view line);
   Result<PodSpec> finish();
 
  private:
@@ -87,6 +86,7 @@ class SystemReader {
   };
   static const std::array<Line, 15> kLines;
 
+  Status read(const Words& words);
   Status system(const Words& words);
   Status base(const Words& words);
   Status ilds(const Words& words) { return set(spec_.shape.ilds, words, model::kMaxIlds, true); }
@@ -133,6 +133,14 @@ const std::array<SystemReader::Line, 15> SystemReader::kLines = {{
     {"remove", "NODE NODE", 2, 2, true, &SystemReader::remove},
     {"speed", "IPU FACTOR", 2, 2, true, &SystemReader::speed},
 }};
+
+Status SystemReader::readLine(std::string_view line) {
+  for (const std::string& statement : split(line.substr(0, line.find('#')), ';')) {
+    const Words words = wordsOf(statement);
+    if (!words.empty()) POP_RETURN_IF_ERROR(read(words));
+  }
+  return {};
+}
 
 Status SystemReader::read(const Words& words) {
   const auto line = std::ranges::find(kLines, words.front(), &Line::word);
@@ -296,9 +304,7 @@ Result<PodSpec> systemFromText(std::string_view text, std::string_view file) {
   int number = 0;
   for (const std::string& line : split(text, '\n')) {
     ++number;
-    const Words words = wordsOf(line);
-    if (words.empty()) continue;
-    const Status read = reader.read(words);
+    const Status read = reader.readLine(line);
     if (!read.ok())
       return invalidArgument(std::string(file) + ":" + std::to_string(number) + ": " + read.message());
   }
@@ -318,6 +324,12 @@ std::string systemText(const PodSpec& spec) {
   for (const auto& [ipu, factor] : spec.speed_of_ipu)
     text += "speed " + nodeName(spec, ipu) + " " + numberText(factor) + "\n";
   return text;
+}
+
+std::string systemLine(const PodSpec& spec) {
+  std::vector<std::string> lines = split(systemText(spec), '\n');
+  if (lines.back().empty()) lines.pop_back();
+  return join(lines, "; ");
 }
 
 }  // namespace pop::pod

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A system as text that anybody can write: a preset or a shape with other rates and costs, or each link by
-// itself. docs/reference/system_files.md has the words.
+// itself. docs/reference/system_files.md has the words. A ';' ends a line, too.
 #pragma once
 
 #include <string>
@@ -18,6 +18,8 @@ Result<PodSpec> systemFromText(std::string_view text, std::string_view file);
 
 /// The text of a system: systemFromText() makes the same of it.
 std::string systemText(const PodSpec& spec);
+/// The same on one line, as a job carries it.
+std::string systemLine(const PodSpec& spec);
 
 /// The node of "ipu5", "gw0", "sw1"; kInvalidArgument if the system has none of that name.
 Result<int> nodeNamed(const PodSpec& spec, std::string_view name);

@@ -22,7 +22,7 @@ constexpr const char* kSystems[] = {
 
 std::string damagedSystem(SplitMix64& random) {
   std::string text = kSystems[random.below(3)];
-  const std::string pool = "0123456789 .-\n#\tiputgwsw/GMkBe" + std::string(1, '\0') + "\xff";
+  const std::string pool = "0123456789 .-\n#;\tiputgwsw/GMkBe" + std::string(1, '\0') + "\xff";
   for (std::uint64_t edits = 1 + random.below(2); edits > 0 && !text.empty(); --edits) {
     const std::size_t at = random.below(text.size());
     switch (random.below(3)) {

@@ -54,7 +54,7 @@ class Context {
   int numLocalReplicas() const;    ///< this instance's
   int replicaIndexOffset() const;  ///< global index of this instance's first replica
   int numIpusPerReplica() const;
-  const std::string& system() const;  ///< preset of the Pod to emulate; empty: the smallest that fits
+  const std::string& system() const;  ///< a preset or a system's text; empty: the smallest preset
   bool offline() const;               ///< poprun --offline-mode: no IPU may be attached
 
   /// Limits the wait for other instances of any call of this context and of its communicators. Default: 5

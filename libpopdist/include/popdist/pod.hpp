@@ -37,7 +37,7 @@ class Pod {
   /// once. No sum is possible any more. Local.
   void abort(const std::string& why);
 
-  const std::string& system() const;  ///< preset, such as "pod16"
+  const std::string& system() const;  ///< its name, such as "pod16"
   int numReplicas() const;            ///< the job's
   int numLocalReplicas() const;       ///< this instance's
   int firstReplica() const;           ///< global index of this instance's first replica

@@ -11,6 +11,7 @@
 #include "libpopdist/collectives/api/context_impl.h"
 #include "libpopdist/collectives/group/one_caller.h"
 #include "libpopdist/pod/device/device_sum.h"
+#include "libpopdist/pod/device/job_layout.h"
 #include "libpopdist/pod/device/pod_clock.h"
 #include "libpopdist/pod/device/replica_map.h"
 #include "pod/clock/bounds.h"
@@ -24,29 +25,12 @@ namespace {
 
 using context::throwIfFailed;
 
-using pod::kAttach;
-
-pod::ReplicaLayout layoutOf(const Context& context) {
-  if (context.offline()) {
-    throw popdist_error(
-        ErrorCode::kFailedPrecondition,
-        std::string(kAttach) + ": no Pod is available: poprun was started with --offline-mode");
-  }
-  const std::int64_t ipus = std::int64_t{context.numTotalReplicas()} * context.numIpusPerReplica();
-  pop::Result<pod::PodSpec> spec =
-      context.system().empty() ? pod::smallestPodFor(ipus) : pod::podSpecByName(context.system());
-  throwIfFailed({spec.status()}, kAttach);
-  pod::ReplicaLayout layout{std::move(*spec), context.numTotalReplicas(), context.numIpusPerReplica()};
-  throwIfFailed({pod::validate(layout)}, kAttach);
-  return layout;
-}
-
 }  // namespace
 
 class Pod::Impl {
  public:
   explicit Impl(Context& context)
-      : layout(layoutOf(context)),
+      : layout(pod::layoutOf(context)),
         first_replica(context.replicaIndexOffset()),
         local_replicas(context.numLocalReplicas()),
         clock(layout),

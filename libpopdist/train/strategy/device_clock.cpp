@@ -11,6 +11,7 @@
 #include "libpopdist/data/tensor/error_edge.h"
 #include "pod/clock/clock.h"
 #include "pod/collectives/gcl.h"
+#include "pod/system/job_system.h"
 
 namespace popdist::train {
 namespace {
@@ -19,8 +20,7 @@ constexpr SimulatedTime kMaxTime{std::int64_t{1} << 62};
 
 std::optional<pop::pod::ReplicaLayout> layoutOf(const Context& context) {
   const std::int64_t ipus = std::int64_t{context.numLocalReplicas()} * context.numIpusPerReplica();
-  pop::Result<pop::pod::PodSpec> spec =
-      context.system().empty() ? pop::pod::smallestPodFor(ipus) : pop::pod::podSpecByName(context.system());
+  pop::Result<pop::pod::PodSpec> spec = pop::pod::jobSystem(context.system(), "POPDIST_SYSTEM", ipus);
   if (!spec.ok()) return std::nullopt;
   pop::pod::ReplicaLayout layout{std::move(*spec), context.numLocalReplicas(), context.numIpusPerReplica()};
   if (!pop::pod::validate(layout).ok()) return std::nullopt;

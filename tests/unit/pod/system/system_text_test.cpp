@@ -68,6 +68,7 @@ TEST(SystemText, IsReadAsItWasWritten) {
     }
     const std::string text = systemText(spec);
     EXPECT_EQ(systemText(systemOf(text)), text);
+    EXPECT_EQ(systemText(systemOf(systemLine(spec))), text);
   }
   const std::string own = "system own\nnodes 2\nlink ipu0 ipu1 25 GB/s\n";
   EXPECT_THAT(systemText(systemOf(own)), HasSubstr("nodes 2\nlink ipu0 ipu1 25 GB/s\n"));

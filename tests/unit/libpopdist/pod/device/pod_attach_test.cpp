@@ -62,6 +62,23 @@ TEST(Pod, IsTheSmallestThatHoldsTheReplicasUnlessNamed) {
   EXPECT_EQ(systemFor({.replicas_of_instance = {1}, .system = "Bow-Pod64"}), "bow-pod64");
 }
 
+TEST(Pod, IsASystemThatIsDescribed) {
+  EXPECT_EQ(systemFor({.replicas_of_instance = {2, 2}, .system = "system mine; machines 2; topology torus"}),
+            "mine");
+}
+
+SimulatedTime allReduceTimeOn(const char* system) {
+  SimulatedTime time{};
+  ThreadGroup group(GroupShape{.replicas_of_instance = {8}, .ipus_per_replica = 2, .system = system});
+  group.run([&](Context& context) { time = Pod(context).allReduceEstimate(64 << 20); });
+  return time;
+}
+
+TEST(Pod, OfADescribedTorusIsFasterThanOfAMesh) {
+  EXPECT_EQ(allReduceTimeOn("system p16; machines 4"), allReduceTimeOn("pod16"));
+  EXPECT_LT(allReduceTimeOn("system p16; machines 4; topology torus"), allReduceTimeOn("pod16"));
+}
+
 struct Refusal {
   const char* name;
   GroupShape shape;
@@ -108,7 +125,15 @@ INSTANTIATE_TEST_SUITE_P(
                       Refusal{"UnknownSystem",
                               {.replicas_of_instance = {1}, .system = "pod5"},
                               ErrorCode::kInvalidArgument,
-                              "pod5"}),
+                              "pod5"},
+                      Refusal{"WrongSystemText",
+                              {.replicas_of_instance = {1}, .system = "system s; mashines 1"},
+                              ErrorCode::kInvalidArgument,
+                              "POPDIST_SYSTEM:1: 'mashines' is no word of a system"},
+                      Refusal{"TooManyReplicasForSystemText",
+                              {.replicas_of_instance = {4, 4}, .system = "system p4; machines 1"},
+                              ErrorCode::kInvalidArgument,
+                              "8 replicas of 1 IPU on p4: that takes 8 IPUs and there are 4"}),
     [](const auto& param_info) { return std::string(param_info.param.name); });
 
 TEST(Pod, RefusesBadCallsAndGoesOn) {
