@@ -12,6 +12,7 @@ namespace {
 namespace svg = svg_text;
 
 constexpr Tenths kWidest = 60, kThinnest = 8, kBetweenParallel = 80, kLegendLine = 220;
+constexpr Tenths kToBus = 130, kBelowSquare = 60;
 
 struct KindWords {
   LinkKind kind;
@@ -24,7 +25,7 @@ constexpr std::array kKinds{
     KindWords{LinkKind::kRung, "rung", "IPU-Links of a row, for traffic that ends there"},
     KindWords{LinkKind::kCrossRung, "cross", "IPU-Links of a row, for traffic that goes on"},
     KindWords{LinkKind::kHostLink, "host", "Host-Link to a gateway"},
-    KindWords{LinkKind::kGwLink, "gateway-link", "GW-Link between gateways"}};
+    KindWords{LinkKind::kGwLink, "gateway-link", "GW-Link of a gateway"}};
 
 const KindWords& wordsOf(LinkKind kind) {
   return *std::ranges::find(kKinds, kind, &KindWords::kind);
@@ -80,6 +81,22 @@ std::string LinksSvg::look(const Link& link) const {
   return "link " + std::string(isRemoved(link) ? "removed" : wordsOf(link.kind).style);
 }
 
+// A server's gateway has many host links, which come to it over one bus; those of the left column between the
+// rows.
+std::string LinksSvg::onBus(const Link& link) const {
+  Point from = placement_.middleOf(link.from);
+  const Point gateway = placement_.middleOf(link.to);
+  const Tenths bus = gateway.x - kGatewayWidth / 2 - kToBus;
+  const bool is_left = placement_.isLeft(link.from);
+  from.x += kSquare / 2 - (is_left ? kBelowSquare : 0);
+  from.y += is_left ? kSquare / 2 : 0;
+  const std::string down = is_left ? "v" + svg::px(kBelowSquare) : "";
+  return "<path" +
+         svg::attribute("d", "M" + svg::px(from.x) + " " + svg::px(from.y) + down + "H" + svg::px(bus) + "V" +
+                                 svg::px(gateway.y) + "H" + svg::px(gateway.x)) +
+         svg::attribute("class", look(link)) + strokeWidth(link.bytes_per_s) + "/>\n";
+}
+
 std::string LinksSvg::hostLink(const Link& link) const {
   // From the corner that faces the gateway, so that the line goes by the other column's square.
   Point from = placement_.middleOf(link.from);
@@ -92,7 +109,8 @@ std::string LinksSvg::hostLink(const Link& link) const {
 
 // `index`: its place among the `parallel` links between the same nodes, which lie side by side.
 std::string LinksSvg::one(const Link& link, int index, int parallel) const {
-  if (link.kind == LinkKind::kHostLink && !spec_.wiring) return hostLink(link);
+  if (link.kind == LinkKind::kHostLink && !spec_.wiring)
+    return spec_.machines_per_gateway > 1 ? onBus(link) : hostLink(link);
   Point from = placement_.middleOf(link.from);
   Point to = placement_.middleOf(link.to);
   const std::string more = strokeWidth(link.bytes_per_s);
@@ -108,6 +126,12 @@ std::string LinksSvg::one(const Link& link, int index, int parallel) const {
   const double offset = (index - (parallel - 1) / 2.0) * double{kBetweenParallel} / length;
   const Tenths dx = std::llround(-offset * static_cast<double>(to.y - from.y));
   const Tenths dy = std::llround(offset * static_cast<double>(to.x - from.x));
+  if (const Tenths bow = placement_.bowOf(link); bow != 0) {
+    const double out = static_cast<double>(bow) / length;
+    const Tenths out_x = std::llround(-out * static_cast<double>(to.y - from.y));
+    const Tenths out_y = std::llround(out * static_cast<double>(to.x - from.x));
+    return curve(from, {from.x + out_x, from.y + out_y}, {to.x + out_x, to.y + out_y}, to, look(link), more);
+  }
   return svg::line({from.x + dx, from.y + dy}, {to.x + dx, to.y + dy}, look(link), more);
 }
 
@@ -145,15 +169,16 @@ LinksSvg::Bundle LinksSvg::bundleBetween(int from_ild, int to_ild) const {
   return bundle;
 }
 
-std::string LinksSvg::joined(Point from, Point to, Tenths depth, const Bundle& bundle) const {
+std::string LinksSvg::labelOf(const Bundle& bundle) const {
   const int left = bundle.links - bundle.removed;
-  std::string label = std::to_string(left) + " × " + gigabytes(bundle.bytes_per_s) + " GB/s";
-  if (bundle.removed > 0) label += ", " + std::to_string(bundle.removed) + " removed";
+  const std::string label = std::to_string(left) + " × " + gigabytes(bundle.bytes_per_s) + " GB/s";
+  return bundle.removed > 0 ? label + ", " + std::to_string(bundle.removed) + " removed" : label;
+}
+
+std::string LinksSvg::joined(Point from, Point to, Tenths depth, const Bundle& bundle) const {
   const std::string style = bundle.removed > 0 ? "bundle removed" : "bundle gateway-link";
-  const Point at{(from.x + to.x) / 2, std::max(from.y, to.y) + depth * 3 / 4 - 60};
-  return curve(from, {from.x, from.y + depth}, {to.x, to.y + depth}, to, style,
-               svg::attribute("data-links", std::to_string(bundle.links)) + " stroke-width=\"5\"") +
-         svg::words(at, "small mid halo", label);
+  return curve(from, {from.x, from.y + depth}, {to.x, to.y - (to.y > from.y ? depth : -depth)}, to, style,
+               svg::attribute("data-links", std::to_string(bundle.links)) + " stroke-width=\"5\"");
 }
 
 // Each gateway to the trunk of its domain, and the trunk down to its foot.
@@ -178,30 +203,54 @@ std::string LinksSvg::trunks(Tenths foot) const {
   return text;
 }
 
-std::string LinksSvg::bundle(int from_ild, int to_ild, Tenths foot) const {
-  const Bundle links = bundleBetween(from_ild, to_ild);
-  const Tenths depth = from_ild > to_ild ? 1500 : 620;
-  return joined({placement_.trunkOf(from_ild), foot}, {placement_.trunkOf(to_ild), foot}, depth, links);
+// Between domains, as a bow below them.
+std::string LinksSvg::bow(Tenths from, Tenths to, Tenths foot, const Bundle& bundle) const {
+  const Tenths depth = from > to ? 1500 : 620;
+  const Point label{(from + to) / 2, foot + depth * 3 / 4 - 100};
+  return joined({from, foot}, {to, foot}, depth, bundle) + svg::words(label, "small mid", labelOf(bundle));
+}
+
+std::string LinksSvg::switched(Tenths foot) const {
+  const std::vector<int>& ilds = placement_.ilds();
+  const Point box{(placement_.trunkOf(ilds.front()) + placement_.trunkOf(ilds.back())) / 2, foot + 900};
+  std::string text;
+  for (const int ild : ilds) {
+    const Tenths trunk = placement_.trunkOf(ild);
+    const Tenths arrival = std::clamp(trunk, box.x - 1000, box.x + 1000);
+    const Bundle links = bundleBetween(ild, -1);
+    text += joined({trunk, foot}, {arrival, box.y}, 500, links) +
+            svg::words({trunk - 80, foot - 30}, "small end", labelOf(links));
+  }
+  const int switches = spec_.gatewaysPerIld();
+  return text + svg::rectangle({box.x - 1100, box.y}, 2200, 280, "switch", " rx=\"4\"") +
+         svg::words({box.x, box.y + 180}, "mid",
+                    switches == 1 ? "a switch" : std::to_string(switches) + " switches, one for each slot");
+}
+
+std::string LinksSvg::ring(Tenths foot) const {
+  const std::vector<int>& ilds = placement_.ilds();
+  std::string text;
+  for (std::size_t i = 0; i + 1 < ilds.size(); ++i) {
+    const auto& [ild, next] = std::pair(ilds[i], ilds[i + 1]);
+    const Tenths from = placement_.trunkOf(ild), to = placement_.trunkOf(next), gap = placement_.ellipsis();
+    if (next == ild + 1) {
+      text += bow(from, to, foot, bundleBetween(ild, next));
+      continue;
+    }
+    text += joined({from, foot}, {gap, foot}, 620, bundleBetween(ild, ild + 1)) +
+            bow(gap, to, foot, bundleBetween(next - 1, next)) +
+            svg::words({gap, foot - 60}, "title mid", "…");
+  }
+  if (ilds.size() == 2) return text;
+  return text + bow(placement_.trunkOf(ilds.back()), placement_.trunkOf(ilds.front()), foot,
+                    bundleBetween(ilds.back(), ilds.front()));
 }
 
 std::string LinksSvg::gwLinks() const {
-  const std::vector<int>& ilds = placement_.ilds();
-  if (spec_.wiring || ilds.size() < 2) return "";
+  if (spec_.wiring || placement_.ilds().size() < 2) return "";
   const Tenths foot = placement_.bottom() + 200;
-  std::string text = trunks(foot);
-  if (spec_.shape.gateways == GatewayTopology::kSwitched) {
-    const Tenths middle = (placement_.trunkOf(ilds.front()) + placement_.trunkOf(ilds.back())) / 2;
-    const Point box{middle, foot + 900};
-    for (const int ild : ilds)
-      text += joined({placement_.trunkOf(ild), foot}, box, 100, bundleBetween(ild, -1));
-    text += svg::rectangle({box.x - 1100, box.y}, 2200, 280, "switch", " rx=\"4\"");
-    return text + svg::words({box.x, box.y + 180}, "mid",
-                             std::to_string(spec_.gatewaysPerIld()) + " switches, one for each slot");
-  }
-  for (std::size_t i = 0; i + 1 < ilds.size(); ++i) {
-    if (ilds[i + 1] == ilds[i] + 1) text += bundle(ilds[i], ilds[i + 1], foot);
-  }
-  return ilds.size() > 2 ? text + bundle(ilds.back(), ilds.front(), foot) : text;
+  const bool has_switches = spec_.shape.gateways == GatewayTopology::kSwitched;
+  return trunks(foot) + (has_switches ? switched(foot) : ring(foot));
 }
 
 std::string LinksSvg::legend(Point& at) const {

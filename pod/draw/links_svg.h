@@ -36,9 +36,13 @@ class LinksSvg {
   std::string look(const Link& link) const;
   std::string one(const Link& link, int index, int parallel) const;
   std::string hostLink(const Link& link) const;
+  std::string onBus(const Link& link) const;
   std::string gwLinks() const;
   std::string trunks(Tenths foot) const;
-  std::string bundle(int from_ild, int to_ild, Tenths foot) const;
+  std::string ring(Tenths foot) const;
+  std::string switched(Tenths foot) const;
+  std::string bow(Tenths from, Tenths to, Tenths foot, const Bundle& bundle) const;
+  std::string labelOf(const Bundle& bundle) const;
   std::string joined(Point from, Point to, Tenths depth, const Bundle& bundle) const;
   Bundle bundleBetween(int from_ild, int to_ild) const;
   std::string strokeWidth(std::uint64_t bytes_per_s) const;

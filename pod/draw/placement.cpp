@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdlib>
 #include <numbers>
 
@@ -11,9 +12,13 @@
 namespace pop::pod::draw {
 namespace {
 
-constexpr int kMostIlds = 8, kFirstIlds = 3;
+constexpr int kMostIlds = 8, kFirstIlds = 3, kMostInTheWay = 16;
 constexpr Tenths kRowPitch = 480, kMachineGap = 300, kColumns = 800, kSkew = 420, kToGateway = 420;
-constexpr Tenths kAtLoops = 800, kAtLabel = 500, kAtTrunk = 850, kAtTrunkAndLoops = 1150;
+double turnOf(int index, int count) {
+  return 2 * std::numbers::pi * index / std::max(count, 1);
+}
+
+constexpr Tenths kAtLoops = 1000, kAtLabel = 500, kAtTrunk = 850, kAtTrunkAndLoops = 1460;
 
 }  // namespace
 
@@ -36,6 +41,7 @@ void Placement::placeIlds() {
 void Placement::placeCircle() {
   ilds_ = {0};
   radius_ = std::max<Tenths>(1100, spec_.ipuCount() * (kSquare + 200) * 100 / 628);
+  inner_turn_ = innerTurn();
   width_ = 2 * (radius_ + kSquare + left_);
   top_ = 900;
   bottom_ = top_ + 2 * (radius_ + kSquare);
@@ -100,8 +106,18 @@ Frame Placement::frameOf(int machine) const {
           .height = kRowPitch + kSquare + 2 * kFramePad};
 }
 
-Point Placement::onCircle(int index, int count, Tenths radius) const {
-  const double angle = 2 * std::numbers::pi * index / std::max(count, 1);
+// Gateways stand where they are near to their IPUs; without such a place, between the ways to the middle.
+double Placement::innerTurn() const {
+  std::complex<double> sum;
+  for (const Link& link : topology_.links()) {
+    if (link.kind != LinkKind::kHostLink || !isGateway(link.from)) continue;
+    const int gateway = link.from - spec_.ipuCount();
+    sum += std::polar(1.0, turnOf(link.to, spec_.ipuCount()) - turnOf(gateway, spec_.wiring->gateways));
+  }
+  return std::abs(sum) > 0.01 ? std::arg(sum) : turnOf(1, 2 * spec_.ipuCount());
+}
+
+Point Placement::onCircle(double angle, Tenths radius) const {
   const auto size = static_cast<double>(radius);
   return {width_ / 2 + std::llround(size * std::sin(angle)),
           top_ + kSquare + radius_ - std::llround(size * std::cos(angle))};
@@ -110,10 +126,11 @@ Point Placement::onCircle(int index, int count, Tenths radius) const {
 Point Placement::middleOf(int node) const {
   const int gateway = node - spec_.ipuCount();
   if (spec_.wiring) {
-    if (gateway < 0) return onCircle(node, spec_.ipuCount(), radius_);
-    if (isGateway(node)) return onCircle(gateway, spec_.wiring->gateways, radius_ * 6 / 10);
-    const int switches = spec_.wiring->switches;
-    return onCircle(gateway - spec_.wiring->gateways, switches, switches == 1 ? 0 : radius_ / 4);
+    if (gateway < 0) return onCircle(turnOf(node, spec_.ipuCount()), radius_);
+    const auto& [ipus, gateways, switches, wires] = *spec_.wiring;
+    if (isGateway(node)) return onCircle(inner_turn_ + turnOf(gateway, gateways), radius_ * 6 / 10);
+    // Links between opposite IPUs meet in the middle: no switch stands there.
+    return onCircle(inner_turn_ + turnOf(1, 4) + turnOf(gateway - gateways, switches), radius_ / 4);
   }
   if (gateway >= 0) {
     const int ild = gateway / spec_.gatewaysPerIld();
@@ -127,6 +144,39 @@ Point Placement::middleOf(int node) const {
   const Tenths in = kFramePad + kSquare / 2 + out;
   const Tenths left = frameLeft(at.ild);
   return {at.column == 0 ? left + in : left + frameWidth() - in, rowMiddle(at.row)};
+}
+
+bool Placement::isLeft(int ipu) const {
+  return positionOf(spec_, ipu).column == 0;
+}
+
+bool Placement::isClear(const Link& link, Tenths bow) const {
+  constexpr int kSamples = 24;
+  constexpr double kRoom = 180;
+  const Point from = middleOf(link.from), to = middleOf(link.to);
+  const auto dx = static_cast<double>(to.x - from.x), dy = static_cast<double>(to.y - from.y);
+  const double length = std::max(1.0, std::hypot(dx, dy));
+  for (int i = 1; i < kSamples; ++i) {
+    const double t = static_cast<double>(i) / kSamples;
+    const double out = 3 * t * (1 - t) * static_cast<double>(bow) / length;
+    const double x = static_cast<double>(from.x) + t * dx - out * dy;
+    const double y = static_cast<double>(from.y) + t * dy + out * dx;
+    for (int node = spec_.ipuCount(); node < topology_.nodes(); ++node) {
+      const Point at = middleOf(node);
+      const bool is_end = node == link.from || node == link.to;
+      if (!is_end && std::hypot(x - static_cast<double>(at.x), y - static_cast<double>(at.y)) < kRoom)
+        return false;
+    }
+  }
+  return true;
+}
+
+Tenths Placement::bowOf(const Link& link) const {
+  if (!spec_.wiring || spec_.wiring->gateways + spec_.wiring->switches > kMostInTheWay) return 0;
+  for (const Tenths bow : {0, 450, -450, 900, -900}) {
+    if (isClear(link, bow)) return bow;
+  }
+  return 0;
 }
 
 bool Placement::isLoop(const Link& link) const {

@@ -13,7 +13,7 @@ namespace pop::pod::draw {
 using svg_text::Point;
 using svg_text::Tenths;
 
-inline constexpr Tenths kSquare = 300, kGatewayWidth = 240, kGatewayHeight = 160, kFramePad = 110;
+inline constexpr Tenths kSquare = 300, kGatewayWidth = 300, kGatewayHeight = 160, kFramePad = 110;
 
 struct Frame {
   Point at;  ///< top left
@@ -33,6 +33,11 @@ class Placement {
   bool isSwitch(int node) const;
   Point middleOf(int node) const;
   Frame frameOf(int machine) const;  ///< machine counted over all domains
+  bool isLeft(int ipu) const;        ///< of the two columns of its domain
+  /// Of a wiring of its own: how far a link goes out of its straight way, to the right, so that it is not
+  /// below a gateway or a switch. 0 if it need not, or if there are so many of them that links could not be
+  /// told apart.
+  Tenths bowOf(const Link& link) const;
   /// True for the cables that close a torus or a barley twist.
   bool isLoop(const Link& link) const;
   Point loopTip(const Link& link) const;  ///< the height of its lower end, the side on which it goes by
@@ -49,7 +54,9 @@ class Placement {
 
   void placeIlds();
   void placeCircle();
-  Point onCircle(int index, int count, Tenths radius) const;
+  bool isClear(const Link& link, Tenths bow) const;
+  double innerTurn() const;
+  Point onCircle(double angle, Tenths radius) const;
   bool isTwist() const;
   bool hasLoops() const;
   Tenths rowMiddle(int row) const;
@@ -61,6 +68,7 @@ class Placement {
   const PodSpec& spec_;
   std::vector<int> ilds_;
   Tenths left_ = 240, top_ = 1320, bottom_ = 0, width_ = 0, ild_width_ = 0, radius_ = 0;
+  double inner_turn_ = 0;  ///< of the gateways' circle, in radians
 };
 
 }  // namespace pop::pod::draw

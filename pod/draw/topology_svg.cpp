@@ -25,9 +25,9 @@ constexpr const char* kStyle =
     ".end{text-anchor:end}.on{font-size:11px;fill:#fff;text-anchor:middle}.on.tiny{font-size:8px}"
     ".halo{paint-order:stroke;stroke:#fff;stroke-width:4px}"
     ".back{fill:#fff}.frame{fill:#f3f4f7;stroke:#c6ccd6}.link,.bundle{fill:none}"
-    ".rail{stroke:#566172}.rung{stroke:#2558a3}.cross{stroke:#7fa6dd}.host{stroke:#d5dae2}"
+    ".rail{stroke:#566172}.rung{stroke:#2558a3}.cross{stroke:#7fa6dd}.host{stroke:#b9c1cd}"
     ".gateway-link{stroke:#1f9d8a}.removed{stroke:#cf4453;stroke-dasharray:5 4}"
-    ".gateway,.switch{fill:#e6e9ef;stroke:#1f9d8a}.on.gateway-name{fill:#18202c;font-size:9px}"
+    ".gateway,.switch{fill:#e6e9ef;stroke:#1f9d8a}.gateway-name.on{fill:#18202c}.gateway-name{font-size:9px}"
     ".chip{fill:#4450c4}.free{fill:#9aa2ae}.slow{stroke:#e08a00;stroke-width:3px;stroke-dasharray:4 2}"
     ".factor{font-size:10px;fill:#855100;text-anchor:end;font-weight:bold}"
     ".r0{fill:#5b6ad0}.r1{fill:#1f9d8a}.r2{fill:#c9822b}.r3{fill:#b6549f}.r4{fill:#3f8fd2}.r5{fill:#7d9a2e}"
@@ -35,8 +35,8 @@ constexpr const char* kStyle =
     ".r11{fill:#c14f86}"
     "@media(prefers-color-scheme:dark){text{fill:#e3e8ef}.small{fill:#98a4b4}.on{fill:#fff}"
     ".halo{stroke:#161b22}.back{fill:#161b22}.frame{fill:#1b212a;stroke:#3c4655}.rail{stroke:#98a4b4}"
-    ".rung{stroke:#82b4f7}.cross{stroke:#3f679c}.host{stroke:#3c4655}.gateway,.switch{fill:#272e39}"
-    ".on.gateway-name{fill:#e3e8ef}.free{fill:#545e6d}.factor{fill:#e5b04f}}</style>\n";
+    ".rung{stroke:#82b4f7}.cross{stroke:#3f679c}.host{stroke:#546173}.gateway,.switch{fill:#272e39}"
+    ".gateway-name.on{fill:#e3e8ef}.free{fill:#545e6d}.factor{fill:#e5b04f}}</style>\n";
 
 class Drawing {
  public:
@@ -123,6 +123,9 @@ class Drawing {
     return slow == spec_.speed_of_ipu.end() ? 1 : slow->second;
   }
 
+  // More than four letters are wider than a square.
+  static std::string sizeOf(const std::string& text) { return text.size() > 4 ? "on tiny" : "on"; }
+
   std::string ipu(int number) const {
     const Point at = placement_.middleOf(number);
     const int replica = replicaOf(number);
@@ -140,7 +143,8 @@ class Drawing {
     std::string text = "<g><title>" + title + "</title>";
     text += svg::rectangle({at.x - draw::kSquare / 2, at.y - draw::kSquare / 2}, draw::kSquare, draw::kSquare,
                            "ipu " + style, " rx=\"3\"");
-    text += svg::words({at.x, at.y + (replica >= 0 ? 10 : 40)}, "on", std::to_string(number));
+    text += svg::words({at.x, at.y + (replica >= 0 ? 10 : 40)}, sizeOf(std::to_string(number)),
+                       std::to_string(number));
     if (replica >= 0) text += svg::words({at.x, at.y + 110}, "on tiny", "r" + std::to_string(replica));
     if (speed != 1)
       text += svg::words({at.x - 40, at.y - draw::kSquare / 2 - 40}, "factor halo", numberText(speed) + "×");
@@ -152,12 +156,11 @@ class Drawing {
     const int gateways = spec_.ilds() * spec_.gatewaysPerIld();
     const int number = node - spec_.ipuCount() - (placement_.isSwitch(node) ? gateways : 0);
     const std::string kind = placement_.isSwitch(node) ? "switch" : "gateway";
+    const std::string short_name = kind.substr(0, 1) + std::to_string(number);
     return "<g><title>" + kind + " " + std::to_string(number) + "</title>" +
            svg::rectangle({at.x - draw::kGatewayWidth / 2, at.y - draw::kGatewayHeight / 2},
                           draw::kGatewayWidth, draw::kGatewayHeight, kind, " rx=\"2\"") +
-           svg::words({at.x, at.y + 30}, "on gateway-name",
-                      (kind == "switch" ? "s" : "g") + std::to_string(number)) +
-           "</g>\n";
+           svg::words({at.x, at.y + 30}, sizeOf(short_name) + " gateway-name", short_name) + "</g>\n";
   }
 
   std::string ellipsis() const {
@@ -179,6 +182,7 @@ class Drawing {
     if (!spec_.speed_of_ipu.empty()) add("back slow", "an IPU that is slow");
     if (!spec_.wiring) add("frame", "M: an IPU-Machine of four IPUs");
     if (spec_.gatewaysPerIld() > 0) add("gateway", "g: a gateway");
+    if (spec_.wiring && spec_.wiring->switches > 0) add("switch", "s: a switch");
     return text;
   }
 

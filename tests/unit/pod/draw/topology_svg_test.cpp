@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <regex>
 #include <vector>
@@ -152,6 +153,63 @@ TEST(TopologySvg, DomainsMeetAtSwitches) {
   const std::string svg = topologySvg(spec);
   EXPECT_EQ(timesIn(svg, "data-links=\"16\""), 4U);
   EXPECT_NE(svg.find("16 switches"), std::string::npos);
+}
+
+TEST(TopologySvg, ASwitchIsOneAndRatesStandBesideTheirLinks) {
+  const std::string svg = topologySvg(preset("mk1-64"));
+  EXPECT_NE(svg.find(">a switch<"), std::string::npos);
+  EXPECT_EQ(timesIn(svg, "class=\"small end\">1 × 12.5 GB/s<"), 4U) << "to the left of each bundle";
+}
+
+TEST(TopologySvg, HostLinksOfAServerGoOverABus) {
+  const std::string svg = topologySvg(preset("mk1-16"));
+  EXPECT_EQ(timesIn(svg, "class=\"link host\""), 16U);
+  EXPECT_EQ(timesIn(svg, "<line"), timesIn(topologySvg(preset("pod16")), "<line") - 16)
+      << "as pod16, but its host links are paths";
+}
+
+TEST(TopologySvg, ARingGoesOnWhereDomainsAreLeftOut) {
+  PodSpec spec = preset("pod256");
+  spec.shape.ilds = 20;
+  EXPECT_EQ(timesIn(topologySvg(spec), "data-links=\"16\""), 5U)
+      << "two between three domains, two to those left out, one back to the first";
+}
+
+TEST(TopologySvg, LongNumbersAreSmall) {
+  const std::string svg = topologySvg(preset("pod65536"));
+  EXPECT_NE(svg.find("class=\"on tiny\">65535<"), std::string::npos);
+  EXPECT_NE(svg.find("class=\"on tiny gateway-name\">g16383<"), std::string::npos);
+  EXPECT_NE(svg.find("class=\"on\">191<"), std::string::npos);
+}
+
+TEST(TopologySvg, CablesOfNeighbouringDomainsStandApart) {
+  PodSpec spec = preset("pod64-torus");
+  spec.shape.ilds = 2;
+  const std::string svg = topologySvg(spec);
+  static const std::regex kCable(R"re(<path d="M[-0-9.]+ [-0-9.]+H([-0-9.]+)V)re");
+  std::vector<double> sides;
+  for (std::sregex_iterator cable(svg.begin(), svg.end(), kCable), none; cable != none; ++cable)
+    sides.push_back(std::stod((*cable)[1]));
+  ASSERT_EQ(sides.size(), 4U);
+  std::ranges::sort(sides);
+  EXPECT_LT(sides[1] + 10, sides[2]) << "the first domain's cables are left of the second's";
+  EXPECT_LT(sides[1] - sides[0], 400) << "both sides of one domain";
+}
+
+TEST(TopologySvg, LinksOfAWiringGoAroundGateways) {
+  PodSpec spec{.name = "cross"};
+  spec.wiring = Wiring{.ipus = 4, .gateways = 1, .switches = 1, .wires = {}};
+  for (int ipu = 0; ipu < 4; ++ipu) {
+    spec.wiring->wires.push_back({ipu, (ipu + 1) % 4, LinkKind::kRail, 1'000'000'000});
+    spec.wiring->wires.push_back({ipu, 4, LinkKind::kHostLink, 1'000'000'000});
+  }
+  spec.wiring->wires.push_back({0, 2, LinkKind::kRail, 1'000'000'000});
+  spec.wiring->wires.push_back({4, 5, LinkKind::kGwLink, 1'000'000'000});
+  const std::string svg = topologySvg(spec);
+  EXPECT_EQ(timesIn(svg, "class=\"link rail\""), 5U);
+  static const std::regex kBow("<path d=\"M[^\"]*C[^\"]*\" class=\"link rail\"");
+  std::smatch bow;
+  EXPECT_TRUE(std::regex_search(svg, bow, kBow)) << "IPU 0 to IPU 2, past the switch in the middle";
 }
 
 }  // namespace
