@@ -162,6 +162,7 @@ Status SystemReader::read(const Words& words) {
 }
 
 Status SystemReader::system(const Words& words) {
+  if (printable(words[1]) != words[1]) return invalidArgument("the name has characters that cannot be shown");
   spec_.name = words[1];
   return {};
 }

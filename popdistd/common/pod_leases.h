@@ -98,6 +98,9 @@ class PodLeases {
   /// caller's own.
   virtual LeaseAnswer take(const LeaseRequest& request, const ChosenBlock* block) = 0;
 
+  /// JobSpec::system of a job that holds its partition, as vipu::systemFor(), or of one that names none.
+  virtual Result<std::string> systemOf(const LeaseRequest& request) const = 0;
+
   /// The job waits again; nothing of it has run since it took its partition.
   virtual void giveBack(std::int64_t job) = 0;
 

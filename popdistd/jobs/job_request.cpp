@@ -9,6 +9,7 @@
 #include "common/model/job_name.h"
 #include "common/model/placement.h"
 #include "common/wire/job_codec.h"
+#include "pod/system/job_system.h"
 #include "popdistd/jobs/life/job_life_fsm.h"
 
 namespace pop::popdistd {
@@ -52,6 +53,10 @@ void checkNumbers(const v1::SubmitRequest& request, std::vector<std::string>& mi
     mistakes.push_back("lost_after_ms is " + std::to_string(request.lost_after_ms()) + ", not above 0");
 }
 
+Status checkSystem(const model::JobSpec& spec) {
+  return spec.system.empty() ? Status() : pod::jobSystem(spec.system, "system (--system)", 1).status();
+}
+
 void checkSpec(const v1::SubmitRequest& request, model::JobSpec& spec, std::vector<std::string>& mistakes) {
   if (request.has_num_hosts() && namesHosts(spec))
     mistakes.push_back("num_hosts: the job names its hosts, too; give one of both");
@@ -70,6 +75,7 @@ void checkSpec(const v1::SubmitRequest& request, model::JobSpec& spec, std::vect
       request.allocation() != spec.partition.allocation)
     mistakes.push_back("allocation is " + inQuotes(request.allocation()) + ", and that of its partition " +
                        inQuotes(spec.partition.allocation) + ": a job's partition is in its allocation");
+  if (const Status known = checkSystem(spec); !known.ok()) mistakes.push_back(known.message());
   for (std::string& mistake : model::findMistakes(spec)) mistakes.push_back(std::move(mistake));
 }
 
@@ -216,8 +222,9 @@ std::map<std::string, int> loadOn(const model::JobSpec& spec, const std::vector<
 }
 
 std::string specFor(const model::JobSpec& spec, const std::vector<std::string>& hosts,
-                    const VipuServer& vipu_server) {
+                    const VipuServer& vipu_server, const std::string& system) {
   model::JobSpec placed = spec;
+  placed.system = system;
   if (!vipu_server.host.empty()) {
     placed.partition.server_host = vipu_server.host;
     placed.partition.server_port = vipu_server.port;

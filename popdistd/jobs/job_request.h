@@ -36,9 +36,9 @@ struct VipuServer {
   int port = 8090;
 };
 
-/// The job as its runner gets it. It tells its instances of their partition: V-IPU's server, and the
-/// partition's name, by which libraries ask there for the IPUs of their GCD.
+/// The job as its runner gets it. It tells its instances of their partition: its Pod (`system`), V-IPU's
+/// server, and the partition's name, by which libraries ask there for the IPUs of their GCD.
 std::string specFor(const model::JobSpec& spec, const std::vector<std::string>& hosts,
-                    const VipuServer& vipu_server);
+                    const VipuServer& vipu_server, const std::string& system);
 
 }  // namespace pop::popdistd

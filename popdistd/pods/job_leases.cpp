@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "popdistd/partitions/partition_system.h"
 #include "popdistd/pods/holder_id.h"
 #include "popdistd/pods/needed_partition.h"
 
@@ -164,6 +165,7 @@ LeaseAnswer JobLeases::reset(const LeaseRequest& request, vipu::Change& change) 
 }
 
 LeaseAnswer JobLeases::bind(const LeaseRequest& request, vipu::Change& change) {
+  if (const Status fits = systemOf(request).status(); !fits.ok()) return never(fits.message());
   const std::string& id = request.spec.partition.name;
   partitions_.goOn(id, change);
   if (table().find(id)->state != PartitionState::kActive) return configuring(*table().find(id), true);
@@ -171,6 +173,14 @@ LeaseAnswer JobLeases::bind(const LeaseRequest& request, vipu::Change& change) {
   if (!bound.ok()) return waits(bound.status().message());
   append(change, bound.value());
   return {};
+}
+
+Result<std::string> JobLeases::systemOf(const LeaseRequest& request) const {
+  const std::string& id = request.spec.partition.name;
+  if (id.empty()) return request.spec.system;
+  const Partition* const partition = partitions_.table().find(id);
+  if (partition == nullptr) return Status(Code::kNotFound, "partition " + id + " is not there any more");
+  return vipu::systemFor(request.spec, id, partition->spec);
 }
 
 void JobLeases::giveBack(std::int64_t job) {

@@ -28,6 +28,7 @@ class JobLeases final : public PodLeases {
   std::set<std::string> hostsOf(const std::string& allocation) const override;
   std::string allocationOf(const std::string& partition) const override;
   LeaseAnswer take(const LeaseRequest& request, const ChosenBlock* block) override;
+  Result<std::string> systemOf(const LeaseRequest& request) const override;
   void giveBack(std::int64_t job) override;
   void ended(std::int64_t job, const std::string& partition) override;
   void lost(std::int64_t job, const std::string& why) override;

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <string>
+#include <utility>
 
 #include "common/base/status.h"
 #include "common/contract/exit_code.h"
@@ -38,6 +39,7 @@ struct Holder {
 struct HeldPartition {
   std::string name;   ///< empty: the holder has ended, and has said why
   bool made = false;  ///< for this job
+  std::string system;
 };
 
 // In a session of its own: a Ctrl-C is for the job first, which still uses the partition.
@@ -61,19 +63,27 @@ Result<Holder> holderOf(const model::JobSpec& spec, bool verbose) {
       .program = std::move(program), .hold = std::move(input.write_end), .ready = std::move(output.read_end)};
 }
 
-Result<HeldPartition> waitForPartition(const Holder& holder) {
+// Empty: the holder has ended.
+Result<std::string> readLine(const Holder& holder) {
   std::string line;
   char byte = 0;
   while (true) {
     const ssize_t got = ::read(holder.ready.get(), &byte, 1);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errnoStatus("reading the name of the partition", errno);
-    if (got == 0) return HeldPartition();
-    if (byte == '\n') break;
+    if (got < 0) return errnoStatus("reading the name and the system of the partition", errno);
+    if (got == 0) return std::string();
+    if (byte == '\n') return line;
     line += byte;
   }
+}
+
+Result<HeldPartition> waitForPartition(const Holder& holder) {
+  POP_ASSIGN_OR_RETURN(const std::string line, readLine(holder));
+  POP_ASSIGN_OR_RETURN(std::string system, readLine(holder));
+  if (system.empty()) return HeldPartition();
   const std::size_t blank = line.find(' ');
-  return HeldPartition{.name = line.substr(0, blank), .made = blank != std::string::npos};
+  return HeldPartition{
+      .name = line.substr(0, blank), .made = blank != std::string::npos, .system = std::move(system)};
 }
 
 // Its requests have time limits of their own; it makes at most two after the job.
@@ -122,6 +132,7 @@ int withPartition(const model::JobSpec& spec, bool verbose,
   if (partition.value().name.empty()) return contract::kExitLauncherFailed;
   model::JobSpec placed = spec;
   placed.partition.name = partition.value().name;
+  placed.system = partition.value().system;
   const int exit_code = run(placed);
   letGo(holder.value(), spec, partition.value(), verbose);
   return exit_code;

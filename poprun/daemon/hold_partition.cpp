@@ -69,10 +69,17 @@ Result<Held> attempt(const PartitionOrder& order, PodsClient& client, const std:
   request.set_token(token);
   request.set_remove(order.job.partition.remove && partition.made);
   auto hold = std::make_unique<PartitionHold>(client, request);
-  const Status held = hold->waitUntilHeld();
-  if (held.ok()) return Held{.partition = std::move(partition), .hold = std::move(hold)};
-  hold = nullptr;
-  if (held.code() == Code::kUnimplemented) return Held{.partition = std::move(partition), .hold = nullptr};
+  Status held = hold->waitUntilHeld();
+  if (!held.ok()) hold = nullptr;
+  if (held.ok() || held.code() == Code::kUnimplemented) {  // nobody changes it meanwhile
+    Result<std::string> system = systemIn(order, client, partition.id);
+    if (system.ok()) {
+      partition.system = std::move(*system);
+      return Held{.partition = std::move(partition), .hold = std::move(hold)};
+    }
+    hold = nullptr;
+    held = system.status();
+  }
   removeIfAsked(order, client, partition);
   return held;
 }
@@ -140,8 +147,9 @@ int hold(const PartitionOrder& order, PodsClient& client) {
                    printable(why.message()).c_str());
     });
   }
-  const std::string line = held->partition.id + (held->partition.made ? " made\n" : "\n");
-  const int printed = isRead(STDOUT_FILENO) ? popctl::printText(line) : 0;
+  const std::string lines =
+      held->partition.id + (held->partition.made ? " made\n" : "\n") + held->partition.system + '\n';
+  const int printed = isRead(STDOUT_FILENO) ? popctl::printText(lines) : 0;
   waitForStdinsEnd();
   letGo(order, client, *held);
   removeIfAsked(order, client, held->partition);

@@ -17,12 +17,16 @@ using popctl::PodsClient;
 
 struct JobPartition {
   std::string id;
-  bool made = false;  ///< for this job
+  std::string system;  ///< of the job, as vipu::systemFor()
+  bool made = false;   ///< for this job
 };
 
 /// Ready to be used. kNotFound: none is named, and there is none or several; kFailedPrecondition: it does not
 /// fit, and may not be made anew, or it is in error. Says what it does on stderr.
 Result<JobPartition> jobPartition(const PartitionOrder& order, PodsClient& client, Deadline deadline);
+
+/// JobSpec::system of a job in the partition. kFailedPrecondition: the job names another one (--system).
+Result<std::string> systemIn(const PartitionOrder& order, PodsClient& client, const std::string& id);
 
 /// The property of the partition that does not fit the job; empty: it fits. A reconfigurable one may be
 /// larger.

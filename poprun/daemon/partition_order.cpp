@@ -47,6 +47,7 @@ Status send(int pipe, const PartitionOrder& order) {
   job.num_replicas = order.job.num_replicas;
   job.ipus_per_replica = order.job.ipus_per_replica;
   job.num_ilds = order.job.num_ilds;
+  job.system = order.job.system;
   job.programs = {{.command = {"program"}, .num_instances = job.num_instances}};  // no job is without one
   const contract::Frame frame{order.only_remove ? kOnlyRemove : kHold,
                               {wire::encode(job), order.holder, order.verbose ? "verbose" : ""}};

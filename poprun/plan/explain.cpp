@@ -47,8 +47,13 @@ std::string programsText(const model::JobSpec& spec) {
   return text;
 }
 
+std::string systemName(const model::JobSpec& spec) {
+  if (!spec.system.empty()) return spec.system;
+  return isOfPartition(spec) ? "that of the partition" : "none is large enough";
+}
+
 std::string systemText(const model::JobSpec& spec) {
-  std::string text = "system: " + (spec.system.empty() ? "none is large enough" : spec.system) +
+  std::string text = "system: " + systemName(spec) +
                      (spec.offline_mode ? " (offline: no IPU is attached)" : "") + ", partition of " +
                      counted(model::partitionIpus(spec), "IPU");
   if (!spec.partition.name.empty()) {

@@ -155,11 +155,21 @@ void checkPod(const std::string& system, BuiltJob& built) {
   built.spec.system = pod.value().name;
 }
 
+// The partition is the job's Pod then, which whoever gets it knows.
+bool isInPartition(const Options& options, const model::JobSpec& spec) {
+  return options.controller.server.empty() ? needsPartition(options, spec) : !spec.partition.name.empty();
+}
+
 // The smallest Pod that holds the replicas. A job that uses no Pod may have more instances than any Pod has
 // IPUs, so it is not a mistake here if none is large enough: only attaching to it fails.
 void choosePod(BuiltJob& built) {
   const Result<pop::pod::PodSpec> pod = pop::pod::smallestPodFor(model::partitionIpus(built.spec));
   if (pod.ok()) built.spec.system = pod.value().name;
+}
+
+void setPod(const Options& options, BuiltJob& built) {
+  if (!options.system.empty()) return checkPod(options.system, built);
+  if (!isInPartition(options, built.spec)) choosePod(built);
 }
 
 // Options that name an instance: it must exist.
@@ -225,7 +235,7 @@ BuiltJob buildJob(const Options& options, const Surroundings& here) {
   }
   const std::vector<std::string> mistakes = mistakesIn(built.spec, options);
   built.mistakes.insert(built.mistakes.end(), mistakes.begin(), mistakes.end());
-  if (numbersHold(built.spec)) options.system.empty() ? choosePod(built) : checkPod(options.system, built);
+  if (numbersHold(built.spec)) setPod(options, built);
   checkInstances(options, built);
   return built;
 }

@@ -27,8 +27,10 @@ std::vector<HostAddress> placeholderAddresses(const model::JobSpec& spec, const 
   return addresses;
 }
 
-InstanceOrder placeholderOrder(const InstanceEnvs& envs, const model::InstancePlacement& placement) {
+InstanceOrder placeholderOrder(const model::JobSpec& spec, const InstanceEnvs& envs,
+                               const model::InstancePlacement& placement) {
   InstanceOrder order = envs.order(placement, "<job id>", 0);
+  if (isOfPartition(spec)) order.env.system = "<system of the partition>";
   order.env.agent_socket = "<agent socket>";
   if (order.env.executable_cache_path.empty()) order.env.executable_cache_path = "<fresh directory>";
   return order;
@@ -118,6 +120,10 @@ std::vector<std::string> reasonsFor(const model::JobSpec& spec, const PlanView& 
 
 }  // namespace
 
+bool isOfPartition(const model::JobSpec& spec) {
+  return spec.system.empty() && spec.partition != model::PartitionRequest();
+}
+
 Result<PlanView> viewPlan(const model::JobSpec& spec, const HostBindings& bindings) {
   PlanView view{.placement = model::place(spec)};
   const InstanceEnvs envs(spec, view.placement);
@@ -129,7 +135,7 @@ Result<PlanView> viewPlan(const model::JobSpec& spec, const HostBindings& bindin
     view.tf_cluster = std::exchange(rendezvous.tf_cluster, kTfClusterPlaceholder);
   const contract::PoplarTarget poplar = envs.poplarTarget();
   for (const model::InstancePlacement& placement : view.placement) {
-    const InstanceOrder order = placeholderOrder(envs, placement);
+    const InstanceOrder order = placeholderOrder(spec, envs, placement);
     PlannedInstance instance{.placement = placement, .program = order.program};
     POP_ASSIGN_OR_RETURN(
         instance.environment,

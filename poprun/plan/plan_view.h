@@ -36,6 +36,9 @@ struct PlanView {
   std::vector<std::string> warnings;
 };
 
+/// True if the job's Pod is its partition, whose shape whoever gets it knows.
+bool isOfPartition(const model::JobSpec& spec);
+
 /// `spec` must be free of mistakes. Values that are decided only at the start (ports, addresses, job id, …)
 /// are shown as names in <angle brackets>, never invented. Fails if the instances could not be started with
 /// this plan.

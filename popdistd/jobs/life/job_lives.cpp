@@ -92,8 +92,10 @@ Result<v1::HostOrder> JobLives::startOrder(const Job& job) const {
   v1::StartRunner& start = *order.mutable_start();
   *start.mutable_key() = keyOf(job.runner());
   start.set_user(job.info().user());
-  start.set_spec(
-      specFor(job.live->spec, {job.info().hosts().begin(), job.info().hosts().end()}, parts_.vipu_server));
+  POP_ASSIGN_OR_RETURN(const std::string system, parts_.pods.systemOf({job.id(), job.info().user(),
+                                                                       job.record.role(), job.live->spec}));
+  start.set_spec(specFor(job.live->spec, {job.info().hosts().begin(), job.info().hosts().end()},
+                         parts_.vipu_server, system));
   start.set_log_limit_bytes(job.record.log_limit_bytes());
   start.set_agent_job_id(job.record.agent_job_id());
   if (job.info().hosts().size() == 1) return order;

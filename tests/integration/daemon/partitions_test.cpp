@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 #include "proto/popdist/v1/pods.grpc.pb.h"
 #include "proto/virmgrpc/version.grpc.pb.h"
@@ -55,10 +56,11 @@ class PartitionsTest : public DaemonTest {
   }
 
   /// An admin's set-up: a Pod64 on h0, which alice may use.
-  void makePod() {
+  void makePod(v1::IldTopology topology = v1::ILD_MESH) {
     const auto admin = pods("root");
     v1::ClusterInfo cluster;
     cluster.set_id("pod64");
+    cluster.set_topology(topology);
     ASSERT_TRUE(ask(*admin, &v1::Pods::Stub::CreateCluster, cluster, &cluster).ok());
     v1::CreateAllocationRequest request;
     request.mutable_allocation()->set_id("team");
@@ -217,6 +219,43 @@ TEST_F(PartitionsTest, AClientOfVipuMakesOneAndOneJobAtATimeHasIt) {
   EXPECT_TRUE(waitUntil([&] { return partitions().empty(); }, kTimeout));
   EXPECT_EQ(status("p16").error_code(), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(remove("p16").error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+/// "pod NAME" and the simulated picoseconds of its all-reduce, as both instances say them.
+struct SeenPod {
+  std::string name;
+  long long picoseconds = 0;
+};
+
+SeenPod podIn(const std::string& log) {
+  SeenPod seen;
+  std::istringstream words(log.substr(std::min(log.size(), log.find("pod "))));
+  std::string word;
+  words >> word >> seen.name >> seen.picoseconds;
+  return seen;
+}
+
+// All 64 IPUs have the loop cables of the torus, 16 of them have none.
+TEST_F(PartitionsTest, AJobsPodIsItsPartition) {
+  startDaemon();
+  startHost("h0", 8);
+  makePod(v1::ILD_TORUS);
+  const auto run = [this](const std::string& name, int ipus_per_replica, const std::string& system = "") {
+    v1::SubmitRequest request = inPartition(name, POD_CHILD_PATH);
+    request.mutable_spec()->set_ipus_per_replica(ipus_per_replica);
+    request.mutable_spec()->set_num_replicas(8);
+    request.mutable_spec()->set_system(system);
+    const std::int64_t id = submit(request);
+    const v1::JobInfo ended = waitForEnd(id);
+    EXPECT_EQ(ended.end(), v1::END_SUCCEEDED) << ended.reason() << wholeLog(id).text;
+    return podIn(wholeLog(id).text);
+  };
+  const SeenPod mesh = run("p16", 2);
+  EXPECT_EQ(mesh.name, "p16");
+  EXPECT_EQ(mesh.picoseconds, run("q", 2, "pod16").picoseconds);
+  const SeenPod torus = run("p64", 8);
+  EXPECT_EQ(torus.name, "p64");
+  EXPECT_EQ(torus.picoseconds, run("q", 8, "pod64-torus").picoseconds);
 }
 
 // poprun, with popdistd restarted under it.

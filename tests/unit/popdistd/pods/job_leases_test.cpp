@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs and their partitions: made, used, reset, made anew, removed; what a job waits for.
+#include <gmock/gmock.h>
+
 #include "tests/unit/popdistd/pods/pods_fixture.h"
 
 namespace pop::popdistd::testing {
@@ -39,6 +41,26 @@ TEST_F(JobLeasesTest, AJobMakesItsPartitionWhichGoesWithIt) {
   finish(id);
   EXPECT_EQ(job(id).end(), v1::END_SUCCEEDED);
   EXPECT_FALSE(partition("p"));
+  checkStore();
+}
+
+TEST_F(JobLeasesTest, AJobsPodIsItsPartition) {
+  EXPECT_THAT(specOf(submit(inPartition("p"))).system,
+              ::testing::StartsWith("system p; ilds 1; machines 4; machines-per-gateway 1; topology mesh;"));
+  v1::SubmitRequest named = inPartition("q");
+  named.mutable_spec()->set_system("bow-pod16");
+  EXPECT_EQ(specOf(submit(named)).system, "bow-pod16");
+}
+
+TEST_F(JobLeasesTest, ASystemThatItsPartitionIsNotEndsTheJob) {
+  v1::SubmitRequest named = inPartition("p");
+  named.mutable_spec()->set_system("pod64-torus");
+  const v1::JobInfo info = job(submit(named));
+  EXPECT_EQ(info.end(), v1::END_FAILED);
+  EXPECT_THAT(info.reason(), ::testing::HasSubstr(
+                                 "system 'pod64-torus' (--system) has 1 IPU-Link domain of 64 IPUs (torus), "
+                                 "and partition 'p' 1 IPU-Link domain of 16 IPUs (mesh)"));
+  EXPECT_FALSE(partition("p")) << "it was made for that job";
   checkStore();
 }
 

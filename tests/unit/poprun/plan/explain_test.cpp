@@ -106,6 +106,16 @@ TEST(ExplainPlan, NamesThePartitionAndItsServer) {
   EXPECT_THAT(text, HasSubstr("    IPUOF_VIPU_API_PARTITION_ID=p2\n"));
 }
 
+TEST(ExplainPlan, SaysThatThePodIsThePartition) {
+  model::JobSpec spec = jobOf(2);
+  spec.partition.name = "p2";
+  spec.system.clear();
+  const std::string text = explained(spec);
+  EXPECT_THAT(text,
+              HasSubstr("system: that of the partition, partition of 2 IPUs, 'p2' of the V-IPU server"));
+  EXPECT_THAT(text, HasSubstr("    POPDIST_SYSTEM=<system of the partition>\n"));
+}
+
 TEST(ExplainPlan, SaysWhyAPartitionIsLargerThanTheReplicas) {
   EXPECT_THAT(explained(jobOf(3)),
               HasSubstr("    partition of 4 IPUs for 3: the size of a partition is a power"));

@@ -149,6 +149,24 @@ TEST(BuildJob, AnyWordAboutAPartitionAsksForOne) {
   EXPECT_FALSE(needsPartition(options, built(options).spec));
 }
 
+TEST(BuildJob, InAPartitionHasNoPodOfItsOwnUnlessNamed) {
+  Options options = optionsFor(2);
+  options.partition.name = "p";
+  EXPECT_EQ(built(options).spec.system, "");
+  options.controller.server = "head";
+  EXPECT_EQ(built(options).spec.system, "");
+  options.system = "bow-pod16";
+  EXPECT_EQ(built(options).spec.system, "bow-pod16");
+  options.system.clear();
+  options.partition.name.clear();
+  options.partition.server_timeout_seconds = 7;
+  EXPECT_EQ(built(options).spec.system, "pod4") << "popdistd gives a job without a name no partition";
+  options.controller.server.clear();
+  EXPECT_EQ(built(options).spec.system, "") << "the only one there is";
+  options.offline_mode = true;
+  EXPECT_EQ(built(options).spec.system, "pod4");
+}
+
 TEST(BuildJob, SlotsSayHowManyInstancesOneProgramHas) {
   Options options = optionsFor(1);
   options.programs.front().num_instances.reset();
