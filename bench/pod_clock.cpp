@@ -73,8 +73,9 @@ void compare(const PodSpec& spec, std::uint64_t bytes) {
   const ReplicaLayout layout{spec, spec.ipuCount(), 1};
   const Topology topology(spec);
   const Clock::time_point begin = Clock::now();
-  const TimedSchedule gcl = gclChoice(topology, layout, bytes / 4, 4);
-  const TimedSchedule quickest = quickestAllReduce(topology, layout, bytes / 4, 4);
+  const Collective all_reduce{.group = layout.replicas, .count = bytes / 4};
+  const TimedSchedule gcl = gclChoice(topology, layout, all_reduce);
+  const TimedSchedule quickest = quickestSchedule(topology, layout, all_reduce);
   const double took = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   const Picoseconds bound = allReduceLowerBound(topology, layout, bytes);
   const auto ratio = [](Picoseconds a, Picoseconds b) {

@@ -77,6 +77,8 @@ Result<CollectiveKind> kindOf(std::uint64_t type) {
       return CollectiveKind::kAllGather;
     case ::chakra::REDUCE_SCATTER:
       return CollectiveKind::kReduceScatter;
+    case ::chakra::ALL_TO_ALL:
+      return CollectiveKind::kAllToAll;
     default:
       break;
   }
@@ -84,7 +86,7 @@ Result<CollectiveKind> kindOf(std::uint64_t type) {
   return invalidArgument(
       "comm_type " +
       (is_known ? ::chakra::CollectiveCommType_Name(static_cast<int>(type)) : std::to_string(type)) +
-      " is not simulated: ALL_REDUCE, ALL_GATHER and REDUCE_SCATTER are");
+      " is not simulated: ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER and ALL_TO_ALL are");
 }
 
 std::int64_t typeOf(CollectiveKind kind) {
@@ -93,10 +95,11 @@ std::int64_t typeOf(CollectiveKind kind) {
       return ::chakra::ALL_REDUCE;
     case CollectiveKind::kAllGather:
       return ::chakra::ALL_GATHER;
-    case CollectiveKind::kReduceScatter:
-      break;
+    case CollectiveKind::kAllToAll:
+      return ::chakra::ALL_TO_ALL;
+    default:
+      return ::chakra::REDUCE_SCATTER;
   }
-  return ::chakra::REDUCE_SCATTER;
 }
 
 // All replicas take part in what is simulated; "0" is PyTorch's group of all.
@@ -210,18 +213,6 @@ Node messageOf(const TraceNode& each) {
 }
 
 }  // namespace
-
-std::string_view nameOf(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kAllReduce:
-      return "all-reduce";
-    case CollectiveKind::kAllGather:
-      return "all-gather";
-    case CollectiveKind::kReduceScatter:
-      break;
-  }
-  return "reduce-scatter";
-}
 
 std::string inWords(const TraceNode& node) {
   return "node " + std::to_string(node.id) + ", " + inQuotes(bounded(node.name));

@@ -36,9 +36,6 @@ struct TraceNode {
 /// Most bytes of a collective's vector.
 inline constexpr std::uint64_t kMostTracedBytes = 1'000'000'000'000'000;
 
-/// "all-reduce".
-std::string_view nameOf(CollectiveKind kind);
-
 /// "node 7, 'grads'": for messages.
 std::string inWords(const TraceNode& node);
 

@@ -105,7 +105,39 @@ Picoseconds timeOf(double bytes, double bytes_per_s) {
   return Picoseconds(static_cast<std::int64_t>(bytes / bytes_per_s * 1e12));
 }
 
+// The part of a vector that must come to each replica of a group, but for a broadcast's root, or go from it.
+double throughEachReplica(const Collective& collective) {
+  if (collective.group.size == 1) return 0;
+  switch (collective.kind) {
+    case CollectiveKind::kAllReduce:
+    case CollectiveKind::kBroadcast:
+      return 1;
+    default:
+      return static_cast<double>(collective.group.size - 1) / collective.group.size;
+  }
+}
+
+// All replicas have the same links, but for some at the edges: the one with most gives a bound for all.
+Picoseconds boundOfOne(const Topology& topology, const ReplicaLayout& layout, const Collective& collective) {
+  const Cut singles = cutBy(topology, layout, layout.replicas, [](int replica) { return replica; });
+  const std::vector<double> into = capacityOf(topology, singles).into;
+  const double most = *std::ranges::max_element(into);
+  return timeOf(throughEachReplica(collective) * static_cast<double>(collective.bytes()), most);
+}
+
 }  // namespace
+
+Picoseconds lowerBound(const Topology& topology, const ReplicaLayout& layout, const Collective& collective) {
+  POP_CHECK(validate(layout).ok());
+  if (layout.replicas == 1 || collective.group.size == 1) return Picoseconds(0);
+  const bool of_all = collective.group.size == layout.replicas;
+  if (of_all && collective.kind == CollectiveKind::kAllReduce)
+    return allReduceLowerBound(topology, layout, collective.bytes());
+  if (of_all &&
+      (collective.kind == CollectiveKind::kReduceScatter || collective.kind == CollectiveKind::kAllGather))
+    return gatherLowerBound(topology, layout, collective.bytes());
+  return boundOfOne(topology, layout, collective);
+}
 
 Picoseconds allReduceLowerBound(const Topology& topology, const ReplicaLayout& layout, std::uint64_t bytes) {
   POP_CHECK(validate(layout).ok());

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "pod/collectives/collective.h"
 #include "pod/system/picoseconds.h"
 #include "pod/system/replica_layout.h"
 #include "pod/system/topology.h"
@@ -20,6 +21,10 @@ Picoseconds allReduceLowerBound(const Topology& topology, const ReplicaLayout& l
 /// No reduce-scatter or all-gather of `bytes` a replica, in all, is faster than this: the parts of all others
 /// must reach the replicas of each of those groups (ForestColl's cut condition).
 Picoseconds gatherLowerBound(const Topology& topology, const ReplicaLayout& layout, std::uint64_t bytes);
+
+/// No way to make this collective is faster. Of all replicas together as above; of groups, and of those that
+/// reduce nothing: what must leave a replica, or reach it, over the links between it and others.
+Picoseconds lowerBound(const Topology& topology, const ReplicaLayout& layout, const Collective& collective);
 
 /// The usual estimate of an all-reduce of `bytes` a replica, cut evenly over its IPUs: over their links to
 /// the next row twice, and on several ILDs 1/replicas of it over a GW-Link. Latency is left out. `layout`

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The all-reduce that takes the least simulated time, of all that are known here.
+// The schedule of a collective that takes the least simulated time, of all that are known here.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "common/base/status.h"
 #include "pod/clock/clock.h"
-#include "pod/collectives/gcl.h"
+#include "pod/collectives/collective.h"
 
 namespace pop::pod {
 
@@ -18,18 +19,22 @@ struct TimedSchedule {
   CollectiveTime time;
 };
 
-/// GCL's own choice for a collective over all replicas, of a vector of `count` elements: what they sum, or
-/// what each has after an all-gather.
-TimedSchedule gclChoice(const Topology& topology, const ReplicaLayout& layout, std::uint64_t count,
-                        std::size_t element_bytes, CollectiveKind kind = CollectiveKind::kAllReduce);
+/// GCL's own choice ("auto").
+TimedSchedule gclChoice(const Topology& topology, const ReplicaLayout& layout, const Collective& collective);
 
 /// All methods that can be used, each with the parameters that suit it best; GCL's choice is the first.
-/// `topology` must be that of `layout`, which must be valid. Cost: milliseconds to tenths of a second.
-std::vector<TimedSchedule> timedAllReduces(const Topology& topology, const ReplicaLayout& layout,
-                                           std::uint64_t count, std::size_t element_bytes);
+/// `topology` must be that of `layout`, which must be valid, as the group must be. Cost: milliseconds to
+/// tenths of a second.
+std::vector<TimedSchedule> timedSchedules(const Topology& topology, const ReplicaLayout& layout,
+                                          const Collective& collective);
 
 /// The quickest of them, of equals the first.
-TimedSchedule quickestAllReduce(const Topology& topology, const ReplicaLayout& layout, std::uint64_t count,
-                                std::size_t element_bytes);
+TimedSchedule quickestSchedule(const Topology& topology, const ReplicaLayout& layout,
+                               const Collective& collective);
+
+/// By a method that GCL_OPTIONS may name: "auto", a ring's, or "quickest". kInvalidArgument: there is no such
+/// method, or this Pod does not have its ring.
+Result<TimedSchedule> scheduleByName(const Topology& topology, const ReplicaLayout& layout,
+                                     const Collective& collective, const std::string& method);
 
 }  // namespace pop::pod

@@ -6,16 +6,17 @@
 namespace pop::pod {
 namespace {
 
-// GCL: flat on a torus with several IPUs a replica, the serpent on a barley twist, else interleaved.
-RingOrder orderInside(const ReplicaLayout& layout) {
+// GCL: flat on a torus with several IPUs a replica, the serpent on a barley twist, else interleaved. Replicas
+// that are apart have no serpent.
+RingOrder orderInside(const ReplicaLayout& layout, int stride) {
   switch (layout.spec.ringTopology()) {
     case IldTopology::kMesh:
       break;
     case IldTopology::kTorus:
-      if (layout.ipus_per_replica > 1) return RingOrder::kFlat;
+      if (layout.ipus_per_replica > 1 || stride > 1) return RingOrder::kFlat;
       break;
     case IldTopology::kBarleyTwist:
-      return RingOrder::kSerpent;
+      return stride > 1 ? RingOrder::kFlat : RingOrder::kSerpent;
   }
   return RingOrder::kInterleaved;
 }
@@ -24,26 +25,37 @@ void add(std::vector<Digit>& digits, Digit digit) {
   if (digit.size > 1) digits.push_back(digit);
 }
 
+// The digits of the places of a group.
+std::vector<Digit> insideOf(const ReplicaLayout& layout, ReplicaGroup group) {
+  const int per_ild = layout.replicasPerIld();
+  const int span = group.size * group.stride;
+  const RingOrder order = orderInside(layout, group.stride);
+  std::vector<Digit> digits;
+  if (per_ild % span == 0) {
+    add(digits, {group.size, group.stride, order});
+  } else if (group.stride < per_ild && per_ild % group.stride == 0 && span % per_ild == 0) {
+    add(digits, {per_ild / group.stride, group.stride, order});
+    add(digits, {span / per_ild, per_ild, RingOrder::kFlat});
+  } else {
+    add(digits, {group.size, group.stride, RingOrder::kFlat});
+  }
+  return digits;
+}
+
 }  // namespace
 
-Digits digitsOf(const ReplicaLayout& layout, int group) {
-  POP_CHECK(group >= 1 && layout.replicas % group == 0);
+Digits digitsOf(const ReplicaLayout& layout, ReplicaGroup group) {
+  POP_CHECK(validate(group, layout.replicas).ok());
   const int per_ild = layout.replicasPerIld();
-  const RingOrder order = orderInside(layout);
-  Digits digits;
-  if (per_ild % group == 0) {
-    add(digits.inside, {group, 1, order});
-    add(digits.between, {per_ild / group, group, RingOrder::kFlat});
+  const int span = group.size * group.stride;
+  Digits digits{insideOf(layout, group), {}};
+  add(digits.between, {group.stride, 1, RingOrder::kFlat});
+  if (per_ild % span == 0) {
+    add(digits.between, {per_ild / span, span, RingOrder::kFlat});
     add(digits.between, {layout.ildCount(), per_ild, RingOrder::kFlat});
-    return digits;
-  }
-  if (group % per_ild == 0) {
-    add(digits.inside, {per_ild, 1, order});
-    add(digits.inside, {group / per_ild, per_ild, RingOrder::kFlat});
   } else {
-    add(digits.inside, {group, 1, RingOrder::kFlat});
+    add(digits.between, {layout.replicas / span, span, RingOrder::kFlat});
   }
-  add(digits.between, {layout.replicas / group, group, RingOrder::kFlat});
   return digits;
 }
 

@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "pod/collectives/replica_group.h"
 #include "pod/collectives/replica_order.h"
 #include "pod/system/replica_layout.h"
 
@@ -33,8 +34,8 @@ struct Digits {
   std::vector<Digit> between;
 };
 
-/// Groups of `group` consecutive replicas; `group` must divide them. A group within an IPU-Link domain is a
-/// ring of it, whole domains are a ring in each and one across; others are a ring in order.
-Digits digitsOf(const ReplicaLayout& layout, int group);
+/// A group within an IPU-Link domain is a ring of it; one that takes equally many of each of its domains is a
+/// ring in each and one across; others are a ring in order. `group` must be valid.
+Digits digitsOf(const ReplicaLayout& layout, ReplicaGroup group);
 
 }  // namespace pop::pod

@@ -199,15 +199,47 @@ Schedule scheduleOf(int replicas, std::uint32_t blocks, const StagePlans& down, 
   return schedule;
 }
 
+// The first stage cuts the vector into the largest parts; its digit need not be that of the largest steps.
+std::vector<std::uint32_t> partsOf(std::span<const Stage> stages) {
+  int places = 1;
+  int step = stages.empty() ? 1 : stages.front().digit.stride;
+  for (const Stage& stage : stages) {
+    places *= stage.digit.size;
+    step = std::min(step, stage.digit.stride);
+  }
+  std::vector<std::uint32_t> parts;
+  for (int place = 0; place < places; ++place) {
+    int part = 0;
+    for (const Stage& stage : stages) part = part * stage.digit.size + stage.digit.of(place * step);
+    parts.push_back(static_cast<std::uint32_t>(part));
+  }
+  return parts;
+}
+
 }  // namespace
 
 std::string_view nameOf(RingMethod method) {
   return std::ranges::find(kNames, method, &std::pair<RingMethod, std::string_view>::first)->second;
 }
 
+std::optional<RingMethod> ringMethodNamed(std::string_view name) {
+  const auto* const found = std::ranges::find(kNames, name, &std::pair<RingMethod, std::string_view>::second);
+  if (found == std::end(kNames)) return std::nullopt;
+  return found->first;
+}
+
 Schedule allGather(int replicas, std::span<const Stage> stages) {
   const std::uint32_t blocks = blocksFor(stages, {});
-  return scheduleOf(replicas, blocks, {}, plansOf(replicas, stages, blocks));
+  Schedule schedule = scheduleOf(replicas, blocks, {}, plansOf(replicas, stages, blocks));
+  schedule.part_of_place = partsOf(stages);
+  return schedule;
+}
+
+Schedule reduceScatter(int replicas, std::span<const Stage> stages) {
+  const std::uint32_t blocks = blocksFor(stages, {});
+  Schedule schedule = scheduleOf(replicas, blocks, plansOf(replicas, stages, blocks), {});
+  schedule.part_of_place = partsOf(stages);
+  return schedule;
 }
 
 Schedule allReduce(int replicas, std::span<const Stage> down, std::span<const Stage> up) {

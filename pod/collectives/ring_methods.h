@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -24,6 +25,8 @@ enum class RingMethod : std::uint8_t {
 /// As GCL_OPTIONS spells it: "clockwise_ring", "anticlockwise_ring", "bidirectional_ring_pair",
 /// "meet_in_middle_ring", "quad_directional_ring"; and "direct".
 std::string_view nameOf(RingMethod method);
+/// The method of that name, if there is one.
+std::optional<RingMethod> ringMethodNamed(std::string_view name);
 
 /// Fragments that it cuts a block into.
 constexpr std::uint32_t fragmentsOf(RingMethod method) {
@@ -40,6 +43,8 @@ struct Stage {
 /// Stages, one after the other, each on the part that the one before has left to a replica. With `replicas`
 /// in all: every combination of other digits works at the same time.
 Schedule allGather(int replicas, std::span<const Stage> stages);
+/// Each replica gets its part of the sum over its group.
+Schedule reduceScatter(int replicas, std::span<const Stage> stages);
 /// A reduce-scatter `down`, then an all-gather `up`. The two have the same digits, and may have other
 /// methods.
 Schedule allReduce(int replicas, std::span<const Stage> down, std::span<const Stage> up);

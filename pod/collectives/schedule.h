@@ -43,6 +43,9 @@ struct Schedule {
   int replicas = 1;
   std::uint32_t blocks = 1;
   std::vector<Phase> phases;
+  /// Where each place of a group owns a part of the vector: the number of that part. Empty: in order, or
+  /// parts have no owner.
+  std::vector<std::uint32_t> part_of_place{};
 
   int rounds() const {
     int sum = 0;

@@ -43,8 +43,10 @@ Result<AllReduces> allReducesOn(const pod::PodSpec& system, const cli::SimulateO
   const pod::Topology topology(found.layout.spec);
   found.bytes = bytes;
   found.bound = pod::allReduceLowerBound(topology, found.layout, bytes);
-  found.ways =
-      pod::timedAllReduces(topology, found.layout, (bytes + kFloatBytes - 1) / kFloatBytes, kFloatBytes);
+  found.ways = pod::timedSchedules(topology, found.layout,
+                                   {.group = found.layout.replicas,
+                                    .count = (bytes + kFloatBytes - 1) / kFloatBytes,
+                                    .element_bytes = kFloatBytes});
   sortByTime(found);
   return found;
 }

@@ -109,10 +109,9 @@ pod::predict::CommunicationTime Pods::allReduceTime(AlgorithmChoice choice) cons
         .spec = spec->second, .replicas = replicas, .ipus_per_replica = ipus_per_replica};
     const pod::Topology topology(spec->second);
     const std::uint64_t count = (bytes_per_replica + kHalfBytes - 1) / kHalfBytes;
-    const pod::TimedSchedule timed = choice == AlgorithmChoice::kGcl
-                                         ? pod::gclChoice(topology, layout, count, kHalfBytes)
-                                         : pod::quickestAllReduce(topology, layout, count, kHalfBytes);
-    return secondsOf(timed.time.total);
+    const auto timed = choice == AlgorithmChoice::kGcl ? pod::gclChoice : pod::quickestSchedule;
+    const pod::Collective all_reduce{.group = replicas, .count = count, .element_bytes = kHalfBytes};
+    return secondsOf(timed(topology, layout, all_reduce).time.total);
   };
 }
 

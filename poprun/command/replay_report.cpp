@@ -127,15 +127,14 @@ class Clock {
 
  private:
   TimedCollective timed(const TracedCollective& collective) const {
-    const bool is_sum = collective.kind == pod::CollectiveKind::kAllReduce;
     const std::uint64_t bytes = vectorBytes(collective, layout_.replicas);
-    const std::uint64_t count = (bytes + collective.element_bytes - 1) / collective.element_bytes;
-    const pod::TimedSchedule way =
-        is_sum && choice_ == AlgorithmChoice::kQuickest
-            ? pod::quickestAllReduce(topology_, layout_, count, collective.element_bytes)
-            : pod::gclChoice(topology_, layout_, count, collective.element_bytes, collective.kind);
-    const auto bound = is_sum ? pod::allReduceLowerBound : pod::gatherLowerBound;
-    return {way.name, secondsOf(way.time.total), secondsOf(bound(topology_, layout_, bytes))};
+    const pod::Collective whole{.kind = collective.kind,
+                                .group = layout_.replicas,
+                                .count = (bytes + collective.element_bytes - 1) / collective.element_bytes,
+                                .element_bytes = collective.element_bytes};
+    const auto choose = choice_ == AlgorithmChoice::kQuickest ? pod::quickestSchedule : pod::gclChoice;
+    const pod::TimedSchedule way = choose(topology_, layout_, whole);
+    return {way.name, secondsOf(way.time.total), secondsOf(pod::lowerBound(topology_, layout_, whole))};
   }
 
   const pod::Topology topology_;
@@ -174,7 +173,7 @@ std::string tableText(const Replay& replay) {
   std::vector<std::vector<std::string>> rows{{"node", "collective", "bytes of a replica", "begins", "time",
                                               "at least", "of the bound", "algorithm"}};
   for (const Replayed& each : replay.collectives)
-    rows.push_back({printable(each.node), std::string(pod::chakra::nameOf(each.collective.kind)),
+    rows.push_back({printable(each.node), std::string(pod::nameOf(each.collective.kind)),
                     sizeText(each.collective.bytes), timeText(each.begin_s), timeText(each.timed.seconds),
                     timeText(each.timed.bound_s), percentText(each.timed.efficiency()),
                     each.timed.algorithm});
@@ -190,7 +189,7 @@ std::string jsonText(const Replay& replay) {
   std::string rows;
   for (const Replayed& each : replay.collectives) {
     JsonObject row;
-    row.text("node", each.node).text("collective", pod::chakra::nameOf(each.collective.kind));
+    row.text("node", each.node).text("collective", pod::nameOf(each.collective.kind));
     row.number("bytes", static_cast<std::int64_t>(each.collective.bytes))
         .text("algorithm", each.timed.algorithm);
     row.json("begin_seconds", numberText(each.begin_s)).json("seconds", numberText(each.timed.seconds));

@@ -53,7 +53,9 @@ TEST(SystemTextFuzz, DamagedSystemsAreRefusedOrCanBeSimulated) {
     EXPECT_TRUE(systemFromText(systemText(*spec), "y.system").ok()) << text;
     const ReplicaLayout layout{*spec, std::min(4, spec->ildIpus()), 1};
     if (validate(layout).ok()) {
-      EXPECT_GE(gclChoice(Topology(*spec), layout, 1000, 4).time.total, Picoseconds(0)) << text;
+      EXPECT_GE(gclChoice(Topology(*spec), layout, {.group = layout.replicas, .count = 1000}).time.total,
+                Picoseconds(0))
+          << text;
     }
   }
   EXPECT_GT(read, 50);

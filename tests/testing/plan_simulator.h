@@ -2,8 +2,9 @@
 // Runs the plans of all ranks in one thread, on real elements, so that a plan is tested without a transport.
 //
 // It is stricter than any transport: between two ranks at most one message is under way, and steps of one
-// round must not touch the same elements, since an executor may carry them out in any order; but for an
-// exchange of one range, whose elements are overwritten once they have been sent.
+// round must not touch the same elements, since an executor may carry them out in any order; but for sums,
+// which are made in the order of the plan, and for an exchange of one range, whose elements are overwritten
+// once they have been sent.
 #pragma once
 
 #include <algorithm>
@@ -109,7 +110,7 @@ class PlanSimulator {
       return writes(writer) && ((reads(other) && overlap(writer.to, writer.count, other.from, other.count)) ||
                                 (writes(other) && overlap(writer.to, writer.count, other.to, other.count)));
     };
-    if (areExchange(a, b) || areExchange(b, a)) return;
+    if (areExchange(a, b) || areExchange(b, a) || areSums(a, b)) return;
     if (spoils(a, b) || spoils(b, a)) fail(rank, "steps of round " + std::to_string(a.round) + " conflict");
   }
 
@@ -119,9 +120,16 @@ class PlanSimulator {
            send.peer == receive.peer && send.from == receive.to && send.count == receive.count;
   }
 
+  static bool areSums(const Step& a, const Step& b) {
+    return a.kind == StepKind::kRecvReduce && b.kind == StepKind::kRecvReduce &&
+           overlap(a.to, a.count, b.to, b.count);
+  }
+
   bool mayBegin(const Place& place, const std::vector<Step>& steps, std::size_t index) {
     for (std::size_t i = place.round_begin; i < steps.size() && steps[i].round == steps[index].round; ++i) {
-      if (areExchange(steps[i], steps[index]) && !place.done[i]) return false;
+      const bool is_before =
+          areExchange(steps[i], steps[index]) || (i < index && areSums(steps[i], steps[index]));
+      if (is_before && !place.done[i]) return false;
     }
     return true;
   }

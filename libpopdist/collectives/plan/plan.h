@@ -44,6 +44,7 @@ struct Slice {
 };
 
 /// Steps of one round run at the same time; a round starts when this rank has finished the one before it.
+/// Sums into the same elements are made in the order of the plan.
 /// Between two ranks, messages arrive in the order sent. A step of zero elements moves nothing, or a head
 /// alone (exec::Call::sends_empty), but still keeps its round.
 struct Step {

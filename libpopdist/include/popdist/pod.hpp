@@ -11,14 +11,45 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "popdist/context.hpp"
+#include "popdist/operators.hpp"
 #include "popdist/types.hpp"
 
 namespace popdist {
 
 /// Time on the simulated Pod: integer picoseconds, so that sums are exact.
 using SimulatedTime = std::chrono::duration<std::int64_t, std::pico>;
+
+/// Replicas that make a collective together: replica i * stride + j of each size * stride replicas, for i
+/// from 0 on. i is a replica's place. All groups make it at the same time. From: GCL's CommGroup.
+struct ReplicaGroup {
+  int size = 0;    ///< 0: all replicas of the job
+  int stride = 1;  ///< 0: as large as it can be
+  static ReplicaGroup all() { return {}; }
+  static ReplicaGroup consecutive(int size) { return {size, 1}; }
+  static ReplicaGroup orthogonal(int size) { return {size, 0}; }
+  static ReplicaGroup strided(int size, int stride) { return {size, stride}; }
+};
+
+struct PodCallOptions {
+  ReplicaGroup group{};
+  std::string_view method{};  ///< in place of that of GCL_OPTIONS
+};
+
+/// How long a collective took on the simulated Pod, and why.
+struct PodCollective {
+  std::string method;            ///< "meet_in_middle_ring", "trees (2 trees, 61 chunks)", …
+  SimulatedTime time{0};         ///< the clock's
+  SimulatedTime lower_bound{0};  ///< no way to make it on these links is faster
+  int rounds = 0;                ///< copies that follow each other
+  std::uint64_t bytes_on_busiest_link = 0;
+  double efficiency() const {  ///< of 1 at most; 1 if it takes no time
+    return time.count() == 0 ? 1
+                             : static_cast<double>(lower_bound.count()) / static_cast<double>(time.count());
+  }
+};
 
 class Pod {
  public:
@@ -27,7 +58,8 @@ class Pod {
   /// (Context::createCommunicator), over several hosts for each replica. That memory is given back only when
   /// the job ends.
   /// Throws popdist_error: kFailedPrecondition under --offline-mode, kInvalidArgument if the replicas do not
-  /// fit the system, kResourceExhausted if the host's segment is full; otherwise as Context::fence.
+  /// fit the system or GCL_OPTIONS is wrong, kFailedPrecondition if instances have different ones,
+  /// kResourceExhausted if the host's segment is full; otherwise as Context::fence.
   explicit Pod(Context& context);
   ~Pod();
   Pod(const Pod&) = delete;
@@ -51,7 +83,7 @@ class Pod {
   ///     bit-identical for every split of the replicas over instances. 16-bit types are rounded at each
   ///     addition.
   ///   - Errors: as Communicator; the Pod is then unusable.
-  ///   - Clock: advances by the simulated time of the collective.
+  ///   - Clock: advances by the simulated time of the collective, by the method of GCL_OPTIONS.
   ///   - Cost on one host: if all tensors lie in shared memory (popdist::Buffer), they are summed where they
   ///     are, in one pass, and instances wait for each other twice. Other tensors go through a buffer of at
   ///     most 16 MiB in each instance: two more copies. A single instance neither waits nor copies.
@@ -78,6 +110,57 @@ class Pod {
   ///     straight to those that need it.
   void reduceScatterSum(std::span<void* const> tensors, std::size_t count, Type type,
                         std::span<const Part> parts, int replicas_per_group);
+
+  /// Collectives as GCL makes them: compiled to rounds of copies between replicas, which are really made and
+  /// which the clock counts. `poprun simulate --show-steps` prints them.
+  ///   - Shapes: one tensor for each local replica in `in` and in `out`, in the order of replicas. n is the
+  ///     group's size; counts are numbers of elements.
+  ///   - Callers: every instance, with the same arguments but for tensors, in the same order.
+  ///   - Method: PodCallOptions::method or that of GCL_OPTIONS, which all instances must have the same:
+  ///   "auto"
+  ///     (GCL's choice by size), a ring ("clockwise_ring", "anticlockwise_ring", "bidirectional_ring_pair",
+  ///     "meet_in_middle_ring", on a barley twist "quad_directional_ring"), or "quickest": the least
+  ///     simulated time of all that are known, which GCL does not have.
+  ///   - Order of a sum: that of the method's copies. It depends on the system, the group, the method and the
+  ///     count, so results are bit-identical for every split of the replicas over instances. 16-bit types are
+  ///     rounded at each step.
+  ///   - Tensors do not overlap, but `out` may be `in` of the same replica where a call says "in place".
+  ///   - Errors: kInvalidArgument, and nothing has happened, for arguments that are wrong by themselves.
+  ///     Otherwise as Communicator; the Pod is then unusable. Ranks in errors are replicas.
+  ///   - Clock: advances by lastCollective().time.
+  ///   - Cost: messages between replicas, through shared memory on a host. An allReduce of all replicas with
+  ///     the sum is quicker as allReduceSum. The first call that is none of those needs two fences, and
+  ///     memory as for a communicator of so many replicas.
+
+  /// out[i] = `op` over the group's in[i]. Both have `count` elements. In place: yes.
+  void allReduce(std::span<const void* const> in, std::span<void* const> out, std::size_t count, Type type,
+                 Operator op = Operator::kSum, const PodCallOptions& options = {});
+  /// out[i] = `op` over the group's in[place * count + i]. `in` has n * count elements, `out` has count.
+  void reduceScatter(std::span<const void* const> in, std::span<void* const> out, std::size_t count,
+                     Type type, Operator op = Operator::kSum, const PodCallOptions& options = {});
+  /// out[p * count + i] = in[i] of place p. `in` has count elements, `out` has n * count.
+  void allGather(std::span<const void* const> in, std::span<void* const> out, std::size_t count, Type type,
+                 const PodCallOptions& options = {});
+  /// out[p * count + i] = in[place * count + i] of place p. Both have n * count elements.
+  void allToAll(std::span<const void* const> in, std::span<void* const> out, std::size_t count, Type type,
+                const PodCallOptions& options = {});
+  /// tensors[i] = that of place `root` of the group. They have `count` elements.
+  void broadcast(std::span<void* const> tensors, std::size_t count, Type type, int root = 0,
+                 const PodCallOptions& options = {});
+
+  /// A tensor of each local replica, and its elements.
+  struct Tensor {
+    std::span<void* const> local;
+    std::size_t count = 0;
+  };
+  /// allReduce in place of many tensors of one type. Those that follow each other are merged as long as they
+  /// have `merged_bytes` together at most; larger ones go by themselves. Each merged one is a collective for
+  /// the clock and costs a copy to it and back. From: maximum_reduce_many_buffer_size of IPUConfig.
+  void allReduceMany(std::span<const Tensor> tensors, Type type, std::size_t merged_bytes,
+                     Operator op = Operator::kSum, const PodCallOptions& options = {});
+
+  /// The last collective that advanced the clock.
+  const PodCollective& lastCollective() const;
 
   /// Advances the clock by the time that a replica takes for `flops_per_replica` floating-point operations,
   /// at the rate that the model says is achieved. Local, not collective: all replicas are alike, so every
@@ -108,6 +191,8 @@ class Pod {
     SimulatedTime all_reduce{0};
     SimulatedTime reduce_scatter{0};
     SimulatedTime all_gather{0};
+    SimulatedTime all_to_all{0};
+    SimulatedTime broadcast{0};
     SimulatedTime streaming{0};
   };
   const Times& times() const;

@@ -29,16 +29,21 @@ auto attaching(const Make& make) try {
 
 }  // namespace
 
-std::unique_ptr<DeviceSum> makeDeviceSum(Context& context, const ReplicaLayout& layout) {
-  context::ContextState& state = context.impl().state;
-  std::vector<int> instance_of_replica = instanceOfReplica(context);
+std::shared_ptr<ReplicaMessages> messagesOfSums(Context& context,
+                                                const std::vector<int>& instance_of_replica) {
   const int instances = context.numInstances();
+  if (instances == 1 || calls::wouldShareMemory(context.impl().state, instances)) return nullptr;
+  return attaching([&] { return std::make_shared<ReplicaMessages>(context, instance_of_replica); });
+}
+
+std::unique_ptr<DeviceSum> makeDeviceSum(Context& context, const ReplicaLayout& layout,
+                                         std::vector<int> instance_of_replica,
+                                         std::shared_ptr<ReplicaMessages> messages) {
+  context::ContextState& state = context.impl().state;
+  const int instances = context.numInstances();
+  if (messages != nullptr)
+    return std::make_unique<MessageSum>(std::move(messages), layout, std::move(instance_of_replica));
   if (instances == 1) return std::make_unique<LocalSum>(gclAllReduce(layout, layout.replicas));
-  if (!calls::wouldShareMemory(state, instances)) {
-    return std::make_unique<MessageSum>(
-        attaching([&] { return calls::makeMessageGroup(state, instance_of_replica); }), layout,
-        instance_of_replica);
-  }
   return std::make_unique<MemorySum>(
       attaching([&] { return calls::makeNativeGroup(state, plan::naturalOrder(instances)); }),
       gclAllReduce(layout, layout.replicas), context.impl().heap, state.link->segment(),

@@ -5,16 +5,19 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "common/base/status.h"
 #include "libpopdist/collectives/plan/operation.h"
 #include "libpopdist/collectives/plan/plan.h"
-#include "libpopdist/pod/plans/schedule_plans.h"
+#include "libpopdist/pod/device/replica_messages.h"
 #include "pod/system/replica_layout.h"
 #include "popdist/context.hpp"
 #include "popdist/types.hpp"
 
 namespace popdist::pod {
+
+using namespace pop::pod;
 
 /// One tensor for each local replica, all of `count` elements.
 struct DeviceTensors {
@@ -44,8 +47,14 @@ class DeviceSum {
   [[noreturn]] virtual void abort(plan::Operation call, const pop::Status& why) = 0;
 };
 
-/// Sums in memory if all instances share one host's memory or there is only one instance; otherwise by
-/// messages. Collective over all instances. Throws popdist_error.
-std::unique_ptr<DeviceSum> makeDeviceSum(Context& context, const ReplicaLayout& layout);
+/// The messages that sums need: nullptr if all instances share one host's memory. Collective over all
+/// instances. Throws popdist_error.
+std::shared_ptr<ReplicaMessages> messagesOfSums(Context& context,
+                                                const std::vector<int>& instance_of_replica);
+
+/// Sums by `messages`, or in memory if there are none. Collective over all instances. Throws popdist_error.
+std::unique_ptr<DeviceSum> makeDeviceSum(Context& context, const ReplicaLayout& layout,
+                                         std::vector<int> instance_of_replica,
+                                         std::shared_ptr<ReplicaMessages> messages);
 
 }  // namespace popdist::pod

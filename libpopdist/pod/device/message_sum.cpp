@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "libpopdist/collectives/calls/messages/message_calls.h"
-
 namespace popdist::pod {
 namespace {
 
@@ -28,20 +26,15 @@ void MessageSum::run(const DeviceTensors& tensors) {
   std::vector<calls::MessageRunner::Part> parts;
   for (std::size_t local = 0; local < plans.size(); ++local)
     parts.push_back({&plans[local], tensors.local[local], tensors.local[local]});
-  const group::Group::Turn turn(*group_, call);
-  group_->checkUsable(call);
-  runner_.nextCall();
-  const exec::Failure failure = runner_.run(calls::messageCallOf(call), parts, group_->timeout());
-  if (!failure.status.ok()) group_->failCollective(group::descriptionOf(call), failure);
-  group_->confirmOneCaller(call);
+  messages_->run(call, parts, {});
 }
 
 void MessageSum::refuse(plan::Operation call, const pop::Status& why) const {
-  group_->fail({nameOf(call), nameOf(call)}, why, -1);
+  messages_->refuse(call, why);
 }
 
 void MessageSum::abort(plan::Operation call, const pop::Status& why) {
-  group_->failCollective({nameOf(call), nameOf(call)}, {why});
+  messages_->abort(call, why);
 }
 
 // Training repeats the same few sizes.
@@ -50,12 +43,12 @@ const std::vector<plan::Plan>& MessageSum::plansFor(const DeviceTensors& tensors
   constexpr std::size_t kKeptPlans = 64;
   if (const auto kept = plans_.find(numbers); kept != plans_.end()) return kept->second;
   const std::vector<Need> needs = needsOf(tensors.parts);
-  const auto& local = group_->members().localRanks();
-  const int first = local.front();
-  const auto replicas = static_cast<int>(local.size());
-  std::vector<plan::Plan> plans = tensors.parts.empty()
-                                      ? plansOf(all_reduce_, first, replicas, tensors.count)
-                                      : plansToNeeds(reduce_scatter_, first, replicas, tensors.count, needs);
+  const int first = messages_->firstLocal();
+  const int replicas = messages_->locals();
+  std::vector<plan::Plan> plans =
+      tensors.parts.empty()
+          ? plansOf(all_reduce_, {.group = all_reduce_.replicas, .count = tensors.count}, first, replicas)
+          : plansToNeeds(reduce_scatter_, first, replicas, tensors.count, needs);
   if (plans_.size() >= kKeptPlans) plans_.clear();
   return plans_.emplace(numbers, std::move(plans)).first->second;
 }

@@ -7,8 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "libpopdist/collectives/calls/make_group.h"
 #include "libpopdist/pod/device/device_sum.h"
+#include "libpopdist/pod/device/replica_messages.h"
+#include "libpopdist/pod/plans/collective_plans.h"
 #include "libpopdist/pod/plans/schedule_plans.h"
 #include "pod/collectives/gcl.h"
 
@@ -16,12 +17,11 @@ namespace popdist::pod {
 
 class MessageSum : public DeviceSum {
  public:
-  /// The ranks of the group are replicas.
-  MessageSum(calls::MessageGroup ranks, const ReplicaLayout& layout, std::vector<int> instance_of_replica)
-      : group_(std::move(ranks.group)),
-        runner_(*ranks.runner),
+  MessageSum(std::shared_ptr<ReplicaMessages> messages, const ReplicaLayout& layout,
+             std::vector<int> instance_of_replica)
+      : messages_(std::move(messages)),
         all_reduce_(gclAllReduce(layout, layout.replicas)),
-        reduce_scatter_(gclReduceScatter(layout, layout.replicas)),
+        reduce_scatter_(gclReduceScatterOfAll(layout, layout.replicas)),
         instance_of_replica_(std::move(instance_of_replica)) {}
 
   void run(const DeviceTensors& tensors) override;
@@ -33,8 +33,7 @@ class MessageSum : public DeviceSum {
                                           const std::vector<std::size_t>& numbers);
   std::vector<Need> needsOf(std::span<const plan::Range> parts) const;
 
-  const std::unique_ptr<group::Group> group_;
-  calls::MessageRunner& runner_;
+  const std::shared_ptr<ReplicaMessages> messages_;
   const Schedule all_reduce_;
   const Schedule reduce_scatter_;
   const std::vector<int> instance_of_replica_;

@@ -2,26 +2,13 @@
 #include "libpopdist/pod/device/pod_clock.h"
 
 #include <algorithm>
-
-#include "pod/clock/clock.h"
+#include <string>
 
 namespace popdist::pod {
 namespace {
 
 // The clock counts 106 days. Collectives get half of them; none comes near it.
-constexpr Picoseconds kMaxTime{std::int64_t{1} << 62};
-
-Schedule scheduleOf(CollectiveKind collective, const ReplicaLayout& layout, int group) {
-  switch (collective) {
-    case CollectiveKind::kReduceScatter:
-      return gclReduceScatter(layout, group);
-    case CollectiveKind::kAllGather:
-      return gclAllGather(layout, group);
-    case CollectiveKind::kAllReduce:
-      break;
-  }
-  return gclAllReduce(layout, group);
-}
+constexpr SimulatedTime kMaxTime{std::int64_t{1} << 62};
 
 }  // namespace
 
@@ -33,31 +20,26 @@ pop::Status PodClock::add(SimulatedTime time, SimulatedTime& part) {
   return {};
 }
 
-void PodClock::addCollective(CollectiveKind collective, int group, std::size_t count,
-                             std::size_t element_bytes) {
-  const SimulatedTime taken = simulated({collective, group, count, element_bytes});
-  switch (collective) {
-    case CollectiveKind::kReduceScatter:
-      times_.reduce_scatter += taken;
-      return;
-    case CollectiveKind::kAllGather:
-      times_.all_gather += taken;
-      return;
-    case CollectiveKind::kAllReduce:
-      break;
-  }
-  times_.all_reduce += taken;
+void PodClock::addCollective(CollectiveKind kind, const PodCollective& collective) {
+  partOf(kind) += collective.time;
+  last_ = collective;
 }
 
-// Training repeats the same sizes: each is simulated once. The result is small.
-SimulatedTime PodClock::simulated(const Key& key) {
-  constexpr std::size_t kKeptSizes = 1 << 16;
-  if (const auto kept = simulated_.find(key); kept != simulated_.end()) return kept->second;
-  const auto& [collective, group, count, element_bytes] = key;
-  const SimulatedTime taken =
-      simulate(topology_, layout_, scheduleOf(collective, layout_, group), count, element_bytes).total;
-  if (simulated_.size() >= kKeptSizes) simulated_.clear();
-  return simulated_.emplace(key, taken).first->second;
+SimulatedTime& PodClock::partOf(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kAllReduce:
+      return times_.all_reduce;
+    case CollectiveKind::kAllGather:
+      return times_.all_gather;
+    case CollectiveKind::kAllToAll:
+      return times_.all_to_all;
+    case CollectiveKind::kBroadcast:
+      return times_.broadcast;
+    case CollectiveKind::kReduceScatter:
+    case CollectiveKind::kReduceScatterOfAll:
+      break;
+  }
+  return times_.reduce_scatter;
 }
 
 }  // namespace popdist::pod

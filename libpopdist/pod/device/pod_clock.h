@@ -2,14 +2,8 @@
 // The simulated time of a job on its Pod, and what it went into.
 #pragma once
 
-#include <cstddef>
-#include <map>
-#include <tuple>
-
 #include "common/base/status.h"
-#include "pod/collectives/gcl.h"
-#include "pod/system/replica_layout.h"
-#include "pod/system/topology.h"
+#include "pod/collectives/collective.h"
 #include "popdist/pod.hpp"
 
 namespace popdist::pod {
@@ -18,31 +12,26 @@ using namespace pop::pod;
 
 class PodClock {
  public:
-  explicit PodClock(const ReplicaLayout& layout) : layout_(layout), topology_(layout.spec) {}
-
   const Pod::Times& times() const { return times_; }
   SimulatedTime collectiveTime() const {
-    return times_.all_reduce + times_.reduce_scatter + times_.all_gather;
+    return times_.all_reduce + times_.reduce_scatter + times_.all_gather + times_.all_to_all +
+           times_.broadcast;
   }
   SimulatedTime time() const { return times_.compute + collectiveTime() + times_.streaming; }
+  const PodCollective& lastCollective() const { return last_; }
 
   /// kInvalidArgument, and nothing has changed: negative, or the time would be more than can be counted.
   pop::Status addCompute(SimulatedTime time) { return add(time, times_.compute); }
   pop::Status addStreaming(SimulatedTime time) { return add(time, times_.streaming); }
 
-  /// Adds a collective of `count` elements, in groups of `group` replicas, which divides them.
-  void addCollective(CollectiveKind collective, int group, std::size_t count, std::size_t element_bytes);
+  void addCollective(CollectiveKind kind, const PodCollective& collective);
 
  private:
-  using Key = std::tuple<CollectiveKind, int, std::size_t, std::size_t>;
-
   pop::Status add(SimulatedTime time, SimulatedTime& part);
-  SimulatedTime simulated(const Key& key);
+  SimulatedTime& partOf(CollectiveKind kind);
 
-  const ReplicaLayout layout_;
-  const Topology topology_;
   Pod::Times times_;
-  std::map<Key, SimulatedTime> simulated_;
+  PodCollective last_;
 };
 
 }  // namespace popdist::pod

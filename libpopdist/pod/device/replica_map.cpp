@@ -13,13 +13,13 @@ namespace popdist::pod {
 
 using context::throwIfFailed;
 
-std::vector<int> instanceOfReplica(Context& context) {
+std::vector<int> instanceOfReplica(Context& context, const std::string& method) {
   context.impl().refuseFork(kAttach);
   context::Link& link = *context.impl().state.link;
   const std::string prefix = std::string(context::kReservedKeys) + "replicas/";
   throwIfFailed(link.put(prefix + std::to_string(context.instanceIndex()),
                          std::to_string(context.replicaIndexOffset()) + ' ' +
-                             std::to_string(context.numLocalReplicas()),
+                             std::to_string(context.numLocalReplicas()) + ' ' + method,
                          context.timeout()),
                 kAttach);
   throwIfFailed(group::enterFence(context.impl().state, "Pod"), kAttach);
@@ -30,10 +30,17 @@ std::vector<int> instanceOfReplica(Context& context) {
     const std::string text = values[prefix + std::to_string(instance)];
     char* rest = nullptr;
     const long first = std::strtol(text.c_str(), &rest, 10);
-    const long count = std::strtol(rest, nullptr, 10);
+    const long count = std::strtol(rest, &rest, 10);
     if (first < 0 || count < 1 || first + count > context.numTotalReplicas()) {
       throwIfFailed({pop::failedPrecondition("instance " + std::to_string(instance) +
                                              " reports invalid replicas: " + pop::inQuotes(text))},
+                    kAttach);
+    }
+    if (*rest == ' ' && rest + 1 != method) {
+      throwIfFailed({pop::failedPrecondition("the method of GCL_OPTIONS is " + pop::inQuotes(rest + 1) +
+                                             " for instance " + std::to_string(instance) + ", and " +
+                                             pop::inQuotes(method) +
+                                             " for this one: give all instances the same GCL_OPTIONS")},
                     kAttach);
     }
     std::fill_n(result.begin() + first, count, instance);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "libpopdist/collectives/plan/ring.h"
 #include "libpopdist/collectives/plan/steps.h"
+#include "libpopdist/pod/plans/collective_plans.h"
 #include "libpopdist/pod/plans/sum_order.h"
 
 namespace popdist::pod {
@@ -30,37 +30,13 @@ plan::Range elementsOf(const Schedule& schedule, std::uint32_t first, std::uint3
   return {from.begin, last.begin + last.count - from.begin};
 }
 
-std::vector<plan::Plan> plansOf(const Schedule& schedule, int first, int replicas, std::size_t count) {
-  std::vector<plan::Plan> plans(static_cast<std::size_t>(replicas));
-  std::uint32_t round = 0;
-  const auto planOf = [&](int replica) -> plan::Plan* {
-    const int local = replica - first;
-    return local >= 0 && local < replicas ? &plans[static_cast<std::size_t>(local)] : nullptr;
-  };
-  const Take take = [&](const Transfer& transfer) {
-    plan::Plan* const sender = planOf(transfer.from);
-    plan::Plan* const receiver = planOf(transfer.to);
-    if (sender == nullptr && receiver == nullptr) return;
-    const plan::Range moved = elementsOf(schedule, transfer.first, transfer.blocks, count);
-    if (sender != nullptr)
-      sender->steps.push_back(plan::sendStep(round, transfer.to, at(moved.begin), moved.count));
-    if (receiver == nullptr) return;
-    receiver->steps.push_back(
-        transfer.reduces
-            ? plan::recvReduceStep(round, transfer.from, at(moved.begin), at(moved.begin), moved.count, {})
-            : plan::recvStep(round, transfer.from, at(moved.begin), moved.count));
-  };
-  for (const Phase& phase : schedule.phases) {
-    for (int each = 0; each < phase.rounds; ++each, ++round) phase.transfers(each, take);
-  }
-  return plans;
-}
-
 std::vector<plan::Plan> plansToNeeds(const Schedule& reduces, int first, int replicas, std::size_t count,
                                      std::span<const Need> needs) {
-  std::vector<plan::Plan> plans = plansOf(reduces, first, replicas, count);
+  std::vector<plan::Plan> plans = plansOf(
+      reduces, {.kind = CollectiveKind::kReduceScatterOfAll, .group = reduces.replicas, .count = count},
+      first, replicas);
   const SumOrder sums(reduces);
-  const auto round = static_cast<std::uint32_t>(reduces.rounds());
+  const auto round = static_cast<std::uint32_t>(reduces.rounds()) + 1;
   const auto isLocal = [&](int replica) { return replica >= first && replica < first + replicas; };
   for (std::uint32_t block = 0; block < reduces.blocks; ++block) {
     const int owner = sums.ownerOf(block);

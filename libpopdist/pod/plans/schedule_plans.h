@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Pod's collectives, carried out: from a schedule of copies to the plans of replicas that run it by
-// messages.
+// Sums of which each replica needs some elements only, as plans; and the elements of a schedule's blocks.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +19,6 @@ plan::Range overlap(plan::Range a, plan::Range b);
 /// The elements of so many blocks of a vector of `count` elements.
 plan::Range elementsOf(const Schedule& schedule, std::uint32_t first, std::uint32_t blocks,
                        std::size_t count);
-
-/// The plans of replicas [first, first + replicas), in place on Buffer::kOutput; ranks are replicas. A
-/// schedule's round is a round. O(transfers), for all of them together.
-std::vector<plan::Plan> plansOf(const Schedule& schedule, int first, int replicas, std::size_t count);
 
 /// Elements of a sum that a replica needs.
 struct Need {

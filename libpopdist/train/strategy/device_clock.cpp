@@ -10,7 +10,7 @@
 #include "common/base/text.h"
 #include "libpopdist/data/tensor/error_edge.h"
 #include "pod/clock/clock.h"
-#include "pod/collectives/gcl.h"
+#include "pod/clock/tuner.h"
 #include "pod/system/job_system.h"
 
 namespace popdist::train {
@@ -71,9 +71,11 @@ SimulatedTime DeviceClock::linksTime(std::size_t bytes) {
   if (!layout_ || replicas_ == 1 || bytes == 0) return SimulatedTime(0);
   if (const auto known = simulated_.find(bytes); known != simulated_.end()) return known->second;
   constexpr std::size_t kElementBytes = 4;
-  const pop::pod::CollectiveTime time = pop::pod::simulate(
-      pop::pod::Topology(layout_->spec), *layout_, pop::pod::gclAllReduce(*layout_, layout_->replicas),
-      (bytes + kElementBytes - 1) / kElementBytes, kElementBytes);
+  const pop::pod::Collective sum{.group = layout_->replicas,
+                                 .count = (bytes + kElementBytes - 1) / kElementBytes,
+                                 .element_bytes = kElementBytes};
+  const pop::pod::CollectiveTime time =
+      pop::pod::gclChoice(pop::pod::Topology(layout_->spec), *layout_, sum).time;
   return simulated_.emplace(bytes, time.total).first->second;
 }
 

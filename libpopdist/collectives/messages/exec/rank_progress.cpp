@@ -8,7 +8,6 @@
 
 #include "common/base/check.h"
 #include "libpopdist/collectives/messages/exec/abort_message.h"
-#include "libpopdist/collectives/reduce/copy.h"
 #include "libpopdist/internal/fold.h"
 
 namespace popdist::exec {
@@ -53,10 +52,6 @@ std::optional<Begun> beginningOf(transport::Connection& connection) {
   return begun;
 }
 
-bool isReceive(StepKind kind) {
-  return kind == StepKind::kRecv || kind == StepKind::kRecvReduce;
-}
-
 }  // namespace
 
 RankProgress::RankProgress(const Call& call, const RankWork& work, const Waiting& waiting)
@@ -66,46 +61,6 @@ RankProgress::RankProgress(const Call& call, const RankWork& work, const Waiting
       element_bytes_(sizeOf(call.type)),
       scratch_(std::make_unique_for_overwrite<std::byte[]>(work.plan->scratch_count * element_bytes_)) {
   startRound();
-}
-
-// Local copies are made at once; a block that is in place stays there. Messages without elements are sent
-// only if the call asks for them, to show the peers that this rank has none.
-void RankProgress::startRound() {
-  while (active_.empty() && next_step_ < steps().size()) {
-    const std::uint32_t round = steps()[next_step_].round;
-    for (; next_step_ < steps().size() && steps()[next_step_].round == round; ++next_step_) {
-      const plan::Step& step = steps()[next_step_];
-      if (step.count == 0 && (step.kind == StepKind::kCopy || !call_.sends_empty)) continue;
-      if (step.kind != StepKind::kCopy)
-        active_.push_back({.step = &step, .after = lastOnChannelOf(step)});
-      else if (source(step.from) != target(step.to))
-        reduce::copyCached(target(step.to), source(step.from), step.count * element_bytes_);
-    }
-  }
-}
-
-// Messages between two ranks keep their order: a step waits for the previous one on the same channel.
-std::size_t RankProgress::lastOnChannelOf(const plan::Step& step) const {
-  std::size_t index = active_.size();
-  while (index-- > 0) {
-    const plan::Step& earlier = *active_[index].step;
-    if (earlier.peer == step.peer && isReceive(earlier.kind) == isReceive(step.kind)) return index;
-  }
-  return Active::kNone;
-}
-
-bool RankProgress::poll() {
-  bool moved = false;
-  for (Active& each : active_) {
-    const bool blocked = each.after != Active::kNone && !finished(active_[each.after]);
-    if (!blocked && !finished(each)) moved |= advance(each);
-  }
-  if (!moved) return false;
-  if (std::all_of(active_.begin(), active_.end(), [this](const Active& each) { return finished(each); })) {
-    active_.clear();
-    startRound();
-  }
-  return true;
 }
 
 bool RankProgress::finished(const Active& active) const {

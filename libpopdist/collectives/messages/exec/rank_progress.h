@@ -14,6 +14,10 @@
 
 namespace popdist::exec {
 
+inline bool isReceive(plan::StepKind kind) {
+  return kind == plan::StepKind::kRecv || kind == plan::StepKind::kRecvReduce;
+}
+
 struct LostConnection {
   int rank = -1;
   pop::Status why;
@@ -50,8 +54,9 @@ class RankProgress {
     static constexpr std::size_t kNone = SIZE_MAX;
 
     const plan::Step* step = nullptr;
-    std::size_t after = kNone;  ///< index of the step that this one waits for
-    bool sealed = false;        ///< kSend: `head` is sealed and ready to be sent
+    std::size_t after = kNone;      ///< index of the message before this one on its channel
+    std::size_t after_sum = kNone;  ///< index of the sum before this one of the same elements
+    bool sealed = false;            ///< kSend: `head` is sealed and ready to be sent
     std::size_t header_moved = 0;
     std::size_t bytes_moved = 0;
     alignas(transport::kHeadBytes) std::array<std::byte, transport::kHeadBytes> head{};
@@ -68,7 +73,12 @@ class RankProgress {
   std::vector<int> undelivered() const;
   const std::vector<plan::Step>& steps() const { return work_.plan->steps; }
   void startRound();
+  /// The last of the active steps that does; kNone: none.
+  template <typename Matches>
+  std::size_t lastActive(const Matches& matches) const;
   std::size_t lastOnChannelOf(const plan::Step& step) const;
+  std::size_t lastSumOf(const plan::Step& step) const;
+  bool mayMove(const Active& active) const;
   bool advance(Active& active);
   bool send(Active& active);
   bool receive(Active& active);

@@ -22,6 +22,10 @@ ReplicaLayout tunedLayout(const char* pod, int replicas, int machines) {
   return {spec, replicas, 1};
 }
 
+Collective allReduceOf(const ReplicaLayout& layout, std::uint64_t count) {
+  return {.group = layout.replicas, .count = count};
+}
+
 ReplicaLayout fullLayout(const char* pod, int machines) {
   return tunedLayout(pod, 4 * machines, machines);
 }
@@ -72,7 +76,7 @@ TEST(TimedAllReduces, EachOneGivesExactSumsNotBelowTheBound) {
   for (const ReplicaLayout& layout : layouts()) {
     const Topology topology(layout.spec);
     for (const std::uint64_t count : {1ULL, 100'000ULL}) {
-      for (const TimedSchedule& each : timedAllReduces(topology, layout, count, 4)) {
+      for (const TimedSchedule& each : timedSchedules(topology, layout, allReduceOf(layout, count))) {
         EXPECT_GE(each.time.total, allReduceLowerBound(topology, layout, count * 4))
             << textOfTuned(layout, each.name);
         if (each.schedule.blocks <= 20'000) expectSums(layout, each.name, each.schedule);
@@ -99,7 +103,7 @@ TEST(ForEachRound, EndsWhereTheClockDoes) {
   for (const ReplicaLayout& layout :
        {fullLayout("pod64", 4), fullLayout("pod64-twist", 4), tunedLayout("pod64", 5, 4)}) {
     const Topology topology(layout.spec);
-    for (const TimedSchedule& each : timedAllReduces(topology, layout, 100'000, 4)) {
+    for (const TimedSchedule& each : timedSchedules(topology, layout, allReduceOf(layout, 100'000))) {
       Picoseconds end{0};
       int rounds = 0;
       std::uint64_t busiest = 0;
@@ -126,8 +130,8 @@ TEST(QuickestAllReduce, IsNeverSlowerThanGclsChoice) {
   for (const ReplicaLayout& layout : layouts()) {
     const Topology topology(layout.spec);
     for (const std::uint64_t count : {1000ULL, 16'000'000ULL})
-      EXPECT_LE(quickestAllReduce(topology, layout, count, 4).time.total,
-                gclChoice(topology, layout, count, 4).time.total)
+      EXPECT_LE(quickestSchedule(topology, layout, allReduceOf(layout, count)).time.total,
+                gclChoice(topology, layout, allReduceOf(layout, count)).time.total)
           << textOfTuned(layout, std::to_string(count));
   }
 }
@@ -142,7 +146,7 @@ TEST(QuickestAllReduce, WithoutCostsOfStepsIsWithin5PercentOfTheBound) {
         layout.spec.links.rung_bytes_per_s = rung_in_rails * layout.spec.links.rail_bytes_per_s;
         const Topology topology(layout.spec);
         constexpr std::uint64_t kCount = 4 << 20;
-        const TimedSchedule quickest = quickestAllReduce(topology, layout, kCount, 4);
+        const TimedSchedule quickest = quickestSchedule(topology, layout, allReduceOf(layout, kCount));
         const double ratio = static_cast<double>(quickest.time.total.count()) /
                              static_cast<double>(allReduceLowerBound(topology, layout, kCount * 4).count());
         EXPECT_LE(ratio, 1.05) << textOfTuned(layout, quickest.name) << ", rungs of " << rung_in_rails

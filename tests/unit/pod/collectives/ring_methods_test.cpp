@@ -60,7 +60,7 @@ TEST(RingMethods, ReduceScatterThenAllGatherGiveEachReplicaTheSumOfAll) {
   for (const Case& tested : kCases) {
     for (const RingMethod method : kMethods) {
       SCOPED_TRACE(tested.text() + ", " + std::string(nameOf(method)));
-      const Schedule scatter = gclReduceScatter(tested.layout(), tested.group, {method, method});
+      const Schedule scatter = gclReduceScatterOfAll(tested.layout(), tested.group, {method, method});
       const Schedule gather = gclAllGather(tested.layout(), tested.group, {method, method});
       std::vector<Blocks> replicas = inputsOf(scatter);
       const Blocks sum = sumOf(replicas, 0, replicas.size());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/random.h"
+#include "libpopdist/pod/plans/collective_plans.h"
 #include "libpopdist/pod/plans/sum_order.h"
 #include "pod/collectives/gcl.h"
 #include "tests/testing/plan_simulator.h"
@@ -30,6 +31,10 @@ const ReplicaLayout kLayouts[] = {layoutOn("pod16", 1),           layoutOn("pod1
                                   layoutOn("pod128", 128),        layoutOn("pod256", 4, 64),
                                   layoutOn("pod64-torus", 16, 4), layoutOn("pod64-twist", 64)};
 
+std::vector<plan::Plan> sumPlans(const Schedule& schedule, int first, int replicas, std::size_t count) {
+  return plansOf(schedule, {.group = schedule.replicas, .count = count}, first, replicas);
+}
+
 std::string textOf(const ReplicaLayout& layout, std::size_t count) {
   return std::to_string(layout.replicas) + " replicas on " + layout.spec.name + ", " + std::to_string(count) +
          " elements";
@@ -41,6 +46,7 @@ Ranks<T> ranksWith(const std::vector<plan::Plan>& plans, std::size_t count, cons
   for (std::size_t replica = 0; replica < ranks.size(); ++replica) {
     ranks[replica].plan = plans[replica];
     for (std::size_t i = 0; i < count; ++i) ranks[replica].output.push_back(value());
+    ranks[replica].input = ranks[replica].output;
   }
   return ranks;
 }
@@ -51,7 +57,7 @@ TEST(SchedulePlans, EveryReplicaEndsWithTheSum) {
     for (const std::size_t count : {0U, 1U, 7U, 97U, 331U}) {
       SCOPED_TRACE(textOf(layout, count));
       pop::SplitMix64 random(count);
-      auto ranks = ranksWith<std::uint64_t>(plansOf(schedule, 0, layout.replicas, count), count,
+      auto ranks = ranksWith<std::uint64_t>(sumPlans(schedule, 0, layout.replicas, count), count,
                                             [&] { return random.next(); });
       std::vector<std::uint64_t> sum(count, 0);
       for (const auto& rank : ranks) {
@@ -65,10 +71,10 @@ TEST(SchedulePlans, EveryReplicaEndsWithTheSum) {
 
 TEST(SchedulePlans, APartOfTheReplicasHasThePlansOfAll) {
   const Schedule schedule = gclAllReduce(layoutOn("pod128", 128), 128);
-  const std::vector<plan::Plan> all = plansOf(schedule, 0, 128, 5000);
-  const std::vector<plan::Plan> some = plansOf(schedule, 60, 8, 5000);
+  const std::vector<plan::Plan> all = sumPlans(schedule, 0, 128, 5000);
+  const std::vector<plan::Plan> some = sumPlans(schedule, 60, 8, 5000);
   for (std::size_t at = 0; at < some.size(); ++at) EXPECT_EQ(some[at].steps, all[60 + at].steps);
-  EXPECT_EQ(all.front().steps.size(), 2 * (2U * 63 + 2U));
+  EXPECT_EQ(all.front().steps.size(), 1 + 2 * (2U * 63 + 2U));
 }
 
 TEST(SchedulePlans, DependOnThePlacesOfReplicasOnly) {
@@ -76,11 +82,11 @@ TEST(SchedulePlans, DependOnThePlacesOfReplicasOnly) {
   faster.spec.links.gw_link_bytes_per_s *= 8;
   faster.spec.step_cost = Picoseconds(0);
   const auto stepsOn = [](const ReplicaLayout& layout) {
-    return plansOf(gclAllReduce(layout, layout.replicas), 63, 1, 5000).front().steps;
+    return sumPlans(gclAllReduce(layout, layout.replicas), 63, 1, 5000).front().steps;
   };
   EXPECT_EQ(stepsOn(layoutOn("pod128", 128)), stepsOn(faster));
   const auto ofFour = [](const char* pod) {
-    return plansOf(gclAllReduce(layoutOn(pod, 4), 4), 3, 1, 100).front().steps;
+    return sumPlans(gclAllReduce(layoutOn(pod, 4), 4), 3, 1, 100).front().steps;
   };
   EXPECT_EQ(ofFour("pod4"), ofFour("pod256"));
 }
@@ -95,8 +101,8 @@ TEST(SchedulePlans, GiveEachReplicaWhatItNeeds) {
           {0, {0, half}}, {2, {half, count - half}}, {3, {0, half}}, {4, {half, count - half}}};
       pop::SplitMix64 random(count);
       auto ranks = ranksWith<std::uint64_t>(
-          plansToNeeds(gclReduceScatter(layout, layout.replicas), 0, layout.replicas, count, needs), count,
-          [&] { return random.next(); });
+          plansToNeeds(gclReduceScatterOfAll(layout, layout.replicas), 0, layout.replicas, count, needs),
+          count, [&] { return random.next(); });
       std::vector<std::uint64_t> sum(count, 0);
       for (const auto& rank : ranks) {
         for (std::size_t i = 0; i < count; ++i) sum[i] += rank.output[i];
@@ -120,8 +126,8 @@ TEST(SchedulePlans, ToNeedsSendLessThanAnAllReduce) {
     for (const plan::Step& step : plan.steps) elements += step.kind == plan::StepKind::kSend ? step.count : 0;
     return elements;
   };
-  EXPECT_LE(sent(plansToNeeds(gclReduceScatter(layout, 16), 3, 1, 16'000, needs).front()), 16'000U);
-  EXPECT_EQ(sent(plansOf(gclAllReduce(layout, 16), 3, 1, 16'000).front()), 2U * 15 * 1000);
+  EXPECT_LE(sent(plansToNeeds(gclReduceScatterOfAll(layout, 16), 3, 1, 16'000, needs).front()), 16'000U);
+  EXPECT_EQ(sent(sumPlans(gclAllReduce(layout, 16), 3, 1, 16'000).front()), 2U * 15 * 1000);
 }
 
 // ---- the order of sums
@@ -145,7 +151,7 @@ TEST(SumOrder, IsThatOfTheSumsThatTravel) {
     const Schedule schedule = gclAllReduce(layout, layout.replicas);
     const SumOrder order(schedule);
     pop::SplitMix64 random(1);
-    auto ranks = ranksWith<float>(plansOf(schedule, 0, layout.replicas, kCount), kCount, [&] {
+    auto ranks = ranksWith<float>(sumPlans(schedule, 0, layout.replicas, kCount), kCount, [&] {
       return static_cast<float>(random.next()) / static_cast<float>(1 + random.next() % 1'000'000);
     });
     std::vector<float> expected(kCount);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A collective that a program asks its Pod for: what is wrong with it by itself, and what it is for the Pod.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "common/base/status.h"
+#include "libpopdist/collectives/plan/operation.h"
+#include "pod/collectives/collective.h"
+#include "popdist/pod.hpp"
+
+namespace popdist::pod {
+
+using namespace pop::pod;
+
+struct PodCall {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  std::span<const void* const> in;
+  std::span<void* const> out;
+  std::size_t count = 0;  ///< as the call counts them
+  Type type = Type::kFloat;
+  Operator op = Operator::kSum;
+  PodCallOptions options{};
+  int root = 0;
+
+  bool reduces() const {
+    return kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kReduceScatter;
+  }
+  /// Its name in errors.
+  plan::Operation operation() const;
+};
+
+/// The group with all that `replicas` decide.
+pop::pod::ReplicaGroup groupOf(const popdist::ReplicaGroup& group, int replicas);
+
+/// kInvalidArgument names the argument. All but the method, which the compiler knows.
+pop::Status check(const PodCall& call, int replicas, int local_replicas);
+
+/// Of a call that is right.
+Collective collectiveOf(const PodCall& call, int replicas);
+
+/// The group, root and method in the 16 bytes that errors have for it.
+std::string labelOf(const Collective& collective, const std::string& method);
+
+}  // namespace popdist::pod

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/pod/device/pod_impl.h"
+
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include "common/base/text.h"
+#include "libpopdist/collectives/context/context_state.h"
+#include "libpopdist/pod/device/job_layout.h"
+#include "libpopdist/pod/device/replica_map.h"
+#include "libpopdist/pod/device/run_program.h"
+#include "pod/collectives/gcl_options.h"
+#include "popdist/error.hpp"
+
+namespace popdist {
+namespace {
+
+using context::throwIfFailed;
+using pod::kAttach;
+
+std::string methodOfEnvironment() {
+  const char* const text = std::getenv("GCL_OPTIONS");
+  pop::Result<pod::GclOptions> options = pod::parseGclOptions(text == nullptr ? "" : text);
+  throwIfFailed({options.status()}, kAttach);
+  return options->method;
+}
+
+}  // namespace
+
+class Pod::Impl::Inside {
+ public:
+  Inside(Impl& pod, plan::Operation operation) : caller_(pod.caller_) {
+    if (!caller_.enter()) pod.sum_->refuse(operation, group::OneCaller::refusal());
+  }
+  ~Inside() { caller_.leave(); }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  group::OneCaller& caller_;
+};
+
+Pod::Impl::Attached Pod::Impl::attach(Context& context) {
+  Attached attached{pod::layoutOf(context), methodOfEnvironment(), {}};
+  attached.instance_of_replica = pod::instanceOfReplica(context, attached.method);
+  return attached;
+}
+
+Pod::Impl::Impl(Context& context) : Impl(context, attach(context)) {}
+
+Pod::Impl::Impl(Context& context, Attached attached)
+    : first_replica(context.replicaIndexOffset()),
+      local_replicas(context.numLocalReplicas()),
+      context_(context),
+      instances_(context.numInstances()),
+      instance_of_replica_(std::move(attached.instance_of_replica)),
+      programs_(std::move(attached.layout), std::move(attached.method)),
+      messages_(pod::messagesOfSums(context, instance_of_replica_)),
+      sum_(pod::makeDeviceSum(context, programs_.layout(), instance_of_replica_, messages_)) {}
+
+void Pod::Impl::sum(const pod::DeviceTensors& tensors) {
+  if (const pop::Status status = check(tensors); !status.ok()) sum_->refuse(tensors.operation(), status);
+  runInside(tensors.operation(), [&] { sum_->run(tensors); });
+}
+
+void Pod::Impl::sumParts(std::span<void* const> tensors, std::size_t count, Type type,
+                         std::span<const Part> parts, int group) {
+  parts_.clear();
+  for (const Part& part : parts) parts_.push_back({part.begin, part.count});
+  if (const pop::Status status = checkParts(count, group); !status.ok())
+    sum_->refuse(plan::kDeviceReduceScatter, status);
+  sum({tensors, count, type, parts_});
+}
+
+void Pod::Impl::collective(const pod::PodCall& call) {
+  refuseIfWrong(call);
+  pop::Result<pod::Program*> program =
+      programs_.of(pod::collectiveOf(call, layout().replicas), call.options.method);
+  if (!program.ok()) sum_->refuse(call.operation(), program.status());
+  runInside(call.operation(), [&] { pod::run(messages(), call, **program); });
+  clock.addCollective((*program)->collective.kind, (*program)->report);
+}
+
+void Pod::Impl::addTime(pod::CollectiveKind kind, int group, std::size_t count, std::size_t element_bytes) {
+  pop::Result<pod::Program*> program =
+      programs_.of({.kind = kind, .group = group, .count = count, .element_bytes = element_bytes});
+  throwIfFailed({program.status()}, nameOf(plan::kDeviceAllReduce));
+  clock.addCollective(kind, (*program)->report);
+}
+
+pop::Status Pod::Impl::checkGroup(int group) const {
+  if (group >= 1 && layout().replicas % group == 0) return {};
+  return pop::invalidArgument("replicas_per_group is " + std::to_string(group) +
+                              ", which does not divide the job's " +
+                              pop::counted(layout().replicas, "replica"));
+}
+
+// Sums and other calls may have groups of their own: where one has failed, the other must not go on.
+void Pod::Impl::abort(const std::string& why) {
+  const auto abortIn = [&](auto& group) {
+    try {
+      group.abort(plan::kDeviceAllReduce, {pop::Code::kAborted, why});
+    } catch (const popdist_error&) {  // is for the others
+    }
+  };
+  abortIn(*sum_);
+  if (messages_ != nullptr) abortIn(*messages_);
+}
+
+template <typename Run>
+void Pod::Impl::runInside(plan::Operation operation, const Run& run) try {
+  const Inside inside(*this, operation);
+  run();
+  if (caller_.hadSecond()) sum_->abort(operation, group::OneCaller::refusal());
+} catch (const std::bad_alloc&) {
+  outOfMemory(operation);
+} catch (const popdist_error& error) {
+  if (error.code() != ErrorCode::kInvalidArgument) abort(error.what());
+  throw;
+}
+
+void Pod::Impl::outOfMemory(plan::Operation operation) {
+  abort("out of memory");
+  sum_->abort(operation, {pop::Code::kResourceExhausted, "out of memory"});
+}
+
+void Pod::Impl::refuseIfWrong(const pod::PodCall& call) const {
+  const pop::Status status = pod::check(call, layout().replicas, local_replicas);
+  if (!status.ok()) sum_->refuse(call.operation(), status);
+}
+
+pod::ReplicaMessages& Pod::Impl::messages() {
+  if (messages_ == nullptr)
+    messages_ = std::make_shared<pod::ReplicaMessages>(context_, instance_of_replica_);
+  return *messages_;
+}
+
+pop::Status Pod::Impl::check(const pod::DeviceTensors& tensors) const {
+  if (tensors.local.size() != static_cast<std::size_t>(local_replicas))
+    return pop::invalidArgument("expected one tensor for each of the " + std::to_string(local_replicas) +
+                                " local replicas, got " + std::to_string(tensors.local.size()));
+  if (!supports(Operator::kSum, tensors.type))
+    return pop::invalidArgument(std::string("sum of ") + nameOf(tensors.type) + " is not supported");
+  if (tensors.count > group::maxElements(tensors.type))
+    return pop::invalidArgument("count exceeds the address space");
+  for (void* tensor : tensors.local) {
+    if (tensor == nullptr && tensors.count > 0) return pop::invalidArgument("a tensor is a null pointer");
+  }
+  return {};
+}
+
+pop::Status Pod::Impl::checkParts(std::size_t count, int group) const {
+  POP_RETURN_IF_ERROR(checkGroup(group));
+  if (parts_.size() != static_cast<std::size_t>(instances_))
+    return pop::invalidArgument("expected a part for each of the " + pop::counted(instances_, "instance") +
+                                ", got " + std::to_string(parts_.size()));
+  for (const plan::Range& part : parts_) {
+    if (part.begin > count || part.count > count - part.begin)
+      return pop::invalidArgument("a part has " + std::to_string(part.count) + " elements from " +
+                                  std::to_string(part.begin) + " on, and there are " + std::to_string(count));
+    for (const plan::Range& other : parts_) {
+      const bool same = part.begin == other.begin && part.count == other.count;
+      const bool apart = part.begin + part.count <= other.begin || other.begin + other.count <= part.begin;
+      if (!same && !apart && part.count > 0 && other.count > 0)
+        return pop::invalidArgument("parts that begin at " + std::to_string(part.begin) + " and " +
+                                    std::to_string(other.begin) +
+                                    " have elements in common, and are not the same");
+    }
+  }
+  return {};
+}
+
+}  // namespace popdist

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The collectives of a job on its Pod, compiled: the copies, and how long the Pod would take for them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "common/base/status.h"
+#include "libpopdist/collectives/plan/plan.h"
+#include "pod/clock/tuner.h"
+#include "pod/collectives/collective.h"
+#include "pod/system/replica_layout.h"
+#include "pod/system/topology.h"
+#include "popdist/pod.hpp"
+
+namespace popdist::pod {
+
+using namespace pop::pod;
+
+struct Program {
+  Collective collective;
+  Schedule schedule;
+  PodCollective report;
+  std::vector<plan::Plan> plans{};  ///< of the local replicas, once they have been needed
+};
+
+class Programs {
+ public:
+  /// `method` as GCL_OPTIONS names it.
+  Programs(ReplicaLayout layout, std::string method)
+      : layout_(std::move(layout)), topology_(layout_.spec), method_(std::move(method)) {}
+
+  const ReplicaLayout& layout() const { return layout_; }
+
+  /// The program of a collective, whose group must be valid, by `method`, or by the Pod's if that is empty.
+  /// Training repeats the same ones: each is compiled once, as long as they are not too many. It stays until
+  /// the next call. kInvalidArgument: as scheduleByName.
+  pop::Result<Program*> of(const Collective& collective, std::string_view method = {});
+
+ private:
+  using Key = std::tuple<CollectiveKind, int, int, std::uint64_t, std::size_t, int, std::string>;
+
+  const ReplicaLayout layout_;
+  const Topology topology_;
+  const std::string method_;
+  std::map<Key, Program> programs_;
+};
+
+}  // namespace popdist::pod

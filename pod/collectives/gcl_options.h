@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// GCL_OPTIONS: a JSON object of GCL's options (gcl-user-guide, release notes 3.0 and 3.1).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/base/status.h"
+
+namespace pop::pod {
+
+inline constexpr std::string_view kAutomatic = "auto";
+/// GCL does not have it: the least simulated time of all known ways.
+inline constexpr std::string_view kQuickest = "quickest";
+inline constexpr std::string_view kMethodNames =
+    "auto, quickest, clockwise_ring, anticlockwise_ring, bidirectional_ring_pair, meet_in_middle_ring or "
+    "quad_directional_ring";
+
+/// True if it is one of these.
+bool isMethod(std::string_view name);
+
+struct GclOptions {
+  std::string method{kAutomatic};
+  /// GCL then saves memory, else cycles. Neither is modelled: copies inside an IPU are not charged.
+  bool use_optimised_layout = true;
+};
+
+/// Empty text: no options. Options of GCL that say how it uses tiles and memory are checked by name alone.
+/// kInvalidArgument names the option that is unknown, or its value.
+Result<GclOptions> parseGclOptions(std::string_view json);
+
+}  // namespace pop::pod
