@@ -26,6 +26,7 @@ inline constexpr std::array kReadPaths{ReadPath{"/v1/jobs", "List"},
                                        ReadPath{"/v1/agents", "ListAgents"},
                                        ReadPath{"/v1/allocations", "ListAllocations"},
                                        ReadPath{"/v1/partitions", "ListPartitions"},
+                                       ReadPath{"/v1/partitions/ID/topology.svg", "ListPartitions"},
                                        ReadPath{"/v1/watch", "Watch"},
                                        ReadPath{"/metrics", ""}};
 

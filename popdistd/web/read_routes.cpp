@@ -8,6 +8,7 @@
 #include "common/base/text.h"
 #include "popdistd/api/read_paths.h"
 #include "popdistd/web/answers.h"
+#include "popdistd/web/partition_picture.h"
 #include "popdistd/web/query.h"
 #include "popdistd/web/routes.h"
 #include "popdistd/web/text_sources.h"
@@ -63,6 +64,8 @@ void Routes::get(const Exchange& exchange, const std::string& path, const std::s
   if (path == "/v1/partitions") return listPartitions(exchange, query);
   if (path == "/v1/watch") return watch(exchange, query);
   const std::vector<std::string> parts = split(path, '/');  // "", "v1", "jobs", ID
+  if (parts.size() == 5 && parts[2] == "partitions")
+    return drawPartition(exchange, percentDecoded(parts[3]).value_or(""), {});
   const bool is_job = parts.size() >= 4 && parts[1] == "v1" && parts[2] == "jobs" && !parts[3].empty();
   const std::optional<std::string> job = is_job ? percentDecoded(parts[3]) : std::nullopt;
   if (job && parts.size() == 4) return api_.get(caller, jobNamed(*job), replyTo<v1::JobInfo>(exchange));
@@ -111,6 +114,27 @@ void Routes::listPartitions(const Exchange& exchange, const std::string& query) 
                                                           Reply<v1::ListPodPartitionsReply> reply) {
         pods_.listPartitions(caller, page, std::move(reply));
       });
+}
+
+// The policy of the page forbids the styles that a picture has in itself; nothing in one runs.
+void Routes::drawPartition(const Exchange& exchange, const std::string& id, const std::string& page_token) {
+  v1::ListPodPartitionsRequest request;
+  request.set_page_token(page_token);
+  const auto draw = [this, exchange, id](const Result<v1::ListPodPartitionsReply>& page) {
+    if (!page.ok()) return exchange->answer(errorAnswer(page.status()));
+    for (const v1::PartitionInfo& each : page.value().partitions()) {
+      if (each.id() != id) continue;
+      return exchange->answer(
+          {.content_type = "image/svg+xml",
+           .body = partitionPicture(each),
+           .headers = {{"Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"}}});
+    }
+    const std::string& next = page.value().next_page_token();
+    if (!next.empty()) return drawPartition(exchange, id, next);
+    exchange->answer(
+        errorAnswer({Code::kNotFound, "there is no partition " + inQuotes(id) + " that you may see"}));
+  };
+  pods_.listPartitions(exchange->request().caller.value(), std::move(request), draw);
 }
 
 // A browser that reconnects says the last event that it has.

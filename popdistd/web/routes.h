@@ -45,6 +45,8 @@ class Routes {
                      const PrintRecords& print);
   void list(const Exchange& exchange, const std::string& query);
   void listPartitions(const Exchange& exchange, const std::string& query);
+  /// The picture of a partition, which is looked for from this page of their list on.
+  void drawPartition(const Exchange& exchange, const std::string& id, const std::string& page_token);
 
   Api& api_;
   PodsApi& pods_;

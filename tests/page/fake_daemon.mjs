@@ -64,6 +64,10 @@ export async function startFakeDaemon(data, port = 0) {
     if (kind === "counts") return json(countsOf(data));
     if (kind === "jobs" && id) return json(data.jobs.find((each) => each.id === id));
     if (kind === "jobs") return json(jobsOf(data, url.searchParams));
+    if (part === "topology.svg")
+      return response
+        .setHeader("content-type", "image/svg+xml")
+        .end(`<svg xmlns="http://www.w3.org/2000/svg" width="460" height="900"><title>${id}</title></svg>`);
     if (data[kind]) return json({ [kind]: data[kind], revision: "500" });
     const file = url.pathname === "/" ? "index.html" : path.basename(url.pathname);
     response.setHeader(

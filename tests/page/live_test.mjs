@@ -115,6 +115,8 @@ describe("a cluster with a host", () => {
       .locator("table")
       .getByRole("link", { name: `job ${id}` })
       .waitFor();
+    await page.getByRole("button", { name: "p8" }).click();
+    await page.waitForFunction(() => document.querySelector(".topology img")?.naturalWidth > 0);
     await shoot(page, "live-pods");
     await daemon.call("Cancel", { job: { id } });
     await page.waitForFunction(() => document.querySelectorAll(".ipu.owned").length === 0);

@@ -88,6 +88,9 @@ describe("what is wrong", () => {
       await page.locator(".ipu.chosen title").nth(5).textContent(),
       /IPU 5, machine m1 of host node1: partition p16, routing id 5, GCD 1, job 40/,
     );
+    await page.waitForFunction(() => document.querySelector(".topology img")?.naturalWidth > 0);
+    await page.getByRole("button", { name: "p16" }).click();
+    assert.equal(await page.locator(".topology").count(), 0);
     await close();
   });
 

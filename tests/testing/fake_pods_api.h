@@ -62,6 +62,8 @@ class FakePodsApi final : public PlainPodsApi {
     partition.set_allocation(request.allocation());
     partition.set_owner(request.owner());
     partition.set_state(v1::PARTITION_ACTIVE);
+    partition.set_size(16);
+    partition.set_num_replicas(4);
     list.set_revision(12);
     answer(caller, "listPartitions", request, list, reply);
   }

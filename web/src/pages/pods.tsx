@@ -88,6 +88,22 @@ function PartitionTable({
   );
 }
 
+/// A partition as its programs see it; popdistd draws it.
+function Topology({ partition }: { partition: string }) {
+  return (
+    <figure class="topology">
+      <figcaption>{`Partition ${partition} as its programs see it`}</figcaption>
+      <div class="scroll" tabIndex={0} role="region" aria-label={`Topology of ${partition}`}>
+        <img
+          key={partition}
+          src={`/v1/partitions/${encodeURIComponent(partition)}/topology.svg`}
+          alt={`IPUs, links and replicas of partition ${partition}`}
+        />
+      </div>
+    </figure>
+  );
+}
+
 function Pod({ cluster }: { cluster: Cluster }) {
   const chosen = route.value.query.get("partition") ?? "";
   const all = [...store.partitions.value.values()];
@@ -147,6 +163,7 @@ function Pod({ cluster }: { cluster: Cluster }) {
         );
       })}
       <PartitionTable cluster={cluster.id} partitions={partitions} colours={colours} chosen={chosen} />
+      {partitions.some((each) => each.id === chosen) && <Topology partition={chosen} />}
     </Card>
   );
 }

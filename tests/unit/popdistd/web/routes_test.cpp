@@ -56,6 +56,19 @@ TEST_F(RoutesTest, ListPartitions) {
               AllOf(StartsWith("HTTP/1.1 404"), HasSubstr("there is no allocation")));
 }
 
+TEST_F(RoutesTest, DrawAPartition) {
+  EXPECT_THAT(ask("GET", "/v1/partitions/p16/topology.svg"),
+              AllOf(StartsWith("HTTP/1.1 200 OK"), HasSubstr("Content-Type: image/svg+xml"),
+                    HasSubstr("Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'"),
+                    HasSubstr("<title>p16</title>"),
+                    HasSubstr("16 IPUs in 1 IPU-Link domain, 4 replicas of 4 IPUs")));
+  EXPECT_THAT(ask("GET", "/v1/partitions/p%3C17/topology.svg"),
+              AllOf(StartsWith("HTTP/1.1 404"), HasSubstr("there is no partition 'p<17' that you may see")));
+  EXPECT_THAT(ask("GET", "/v1/partitions/p16/other.svg"), StartsWith("HTTP/1.1 404"));
+  loop.run([this] { pods.refusal = Status(Code::kPermissionDenied, "not you"); });
+  EXPECT_THAT(ask("GET", "/v1/partitions/p16/topology.svg"), StartsWith("HTTP/1.1 403"));
+}
+
 TEST_F(RoutesTest, ReadAndWriteTheMessagesAsJson) {
   EXPECT_THAT(
       post("Submit", R"({"name": "train", "num_hosts": 2, "spec": {"variables": {"A": "b"},
