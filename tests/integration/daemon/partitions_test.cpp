@@ -84,8 +84,9 @@ class PartitionsTest : public DaemonTest {
   }
 
   grpc::Status create(const std::string& id, std::uint32_t size, std::uint32_t num_gcds,
-                      const std::string& user = "alice") {
+                      const std::string& user = "alice", bool reconfigurable = false) {
     virmgrpc::CreatePartitionRequest request;
+    request.mutable_requirements()->set_reconfigurable(reconfigurable);
     request.mutable_requirements()->set_id(id);
     request.mutable_requirements()->set_size(size);
     request.mutable_requirements()->set_num_gcds(num_gcds);
@@ -256,6 +257,9 @@ TEST_F(PartitionsTest, AJobsPodIsItsPartition) {
   const SeenPod torus = run("p64", 8);
   EXPECT_EQ(torus.name, "p64");
   EXPECT_EQ(torus.picoseconds, run("q", 8, "pod64-torus").picoseconds);
+  ASSERT_TRUE(create("dnc", 64, 2, "alice", true).ok());  // its routing uses no loop cables
+  waitUntilActive("dnc");
+  EXPECT_GT(run("dnc", 8).picoseconds, torus.picoseconds);
 }
 
 // poprun, with popdistd restarted under it.
