@@ -48,7 +48,7 @@ complete -c poprun -n __poprun_before_program -l num-replicas -d 'total number o
 complete -c poprun -n __poprun_before_program -l uneven-replicas -d 'if the replicas do not divide evenly, give the first instances one more' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l ipus-per-replica -d 'IPUs of one replica, a power of two' -r -f
 complete -c poprun -n __poprun_before_program -l num-ilds -d 'IPU-Link domains; the instances are divided evenly over them' -r -f
-complete -c poprun -n __poprun_before_program -l system -d 'Pod to emulate, such as pod16 or bow-pod64' -r -f -a 'pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 pod64-torus pod64-twist pod1024 pod4096 pod16384 pod65536'
+complete -c poprun -n __poprun_before_program -l system -d 'Pod to emulate, such as pod16 or bow-pod64, or a system file such as ./my.system' -r -f -a 'pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 pod64-torus pod64-twist pod1024 pod4096 pod16384 pod65536'
 complete -c poprun -n __poprun_before_program -l offline-mode -d 'run without attaching to any IPU' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l host -s H -d 'hosts, separated by commas; \'host[0-2,4]\' is a range (quote it, or the shell expands it); name:N gives a host N slots' -r -f
 complete -c poprun -n __poprun_before_program -l hostfile -d 'hosts, one per line, each with or without slots=N' -r -F

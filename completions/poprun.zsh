@@ -50,7 +50,7 @@ _arguments -S -A '-*' \
   '--uneven-replicas=-[if the replicas do not divide evenly, give the first instances one more]::BOOL:(yes no)' \
   '--ipus-per-replica=[IPUs of one replica, a power of two]:N: ' \
   '--num-ilds=[IPU-Link domains; the instances are divided evenly over them]:N: ' \
-  '--system=[Pod to emulate, such as pod16 or bow-pod64]:POD:(pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 pod64-torus pod64-twist pod1024 pod4096 pod16384 pod65536)' \
+  '--system=[Pod to emulate, such as pod16 or bow-pod64, or a system file such as ./my.system]:POD:(pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 pod64-torus pod64-twist pod1024 pod4096 pod16384 pod65536)' \
   '--offline-mode=-[run without attaching to any IPU]::BOOL:(yes no)' \
   '--host=[hosts, separated by commas; '\''host\[0-2,4\]'\'' is a range (quote it, or the shell expands it); name:N gives a host N slots]:HOSTS: ' \
   '-H[hosts, separated by commas; '\''host\[0-2,4\]'\'' is a range (quote it, or the shell expands it); name:N gives a host N slots]:HOSTS: ' \

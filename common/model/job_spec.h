@@ -85,7 +85,7 @@ struct JobSpec {
   bool uneven_replicas = false;   ///< the first instances may have one more than the others
   int ipus_per_replica = 1;       ///< a power of two
   std::optional<int> num_ilds;    ///< IPU-Link domains; not set: as many as the IPUs need
-  std::string system;             ///< preset of the Pod to emulate; empty: none is large enough
+  std::string system;             ///< the Pod to emulate: InstanceEnv::system
   bool needs_pods = true;         ///< false: the job was started without a word about IPUs or Pods
   bool offline_mode = false;
   PartitionRequest partition;

@@ -18,4 +18,8 @@ Result<PodSpec> jobSystem(std::string_view system, std::string_view from, std::i
   return systemFromText(system, from);
 }
 
+bool isSystemFile(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name.ends_with(".system");
+}
+
 }  // namespace pop::pod

@@ -19,4 +19,7 @@ inline constexpr std::size_t kMaxJobSystemBytes = 32768;
 /// more than kMaxJobSystemBytes. The text may be hostile.
 Result<PodSpec> jobSystem(std::string_view system, std::string_view from, std::int64_t ipus);
 
+/// True for the name of a system file in the place of a preset's: it has a slash or ends with ".system".
+bool isSystemFile(std::string_view name);
+
 }  // namespace pop::pod

@@ -43,7 +43,7 @@ const OptionRow kRows[] = {
     {kJob, "--num-ilds", "", "N", "as many as the IPUs need",
      "IPU-Link domains; the instances are divided evenly over them", integer<&Options::num_ilds>()},
     {kJob, "--system", "", "POD", "the smallest pod that fits",
-     "Pod to emulate, such as pod16 or bow-pod64", text<&Options::system>(),
+     "Pod to emulate, such as pod16 or bow-pod64, or a system file such as ./my.system", text<&Options::system>(),
      {.words = kPodNames}},
     {kJob, "--offline-mode", "", "BOOL", "no", "run without attaching to any IPU",
      boolean<&Options::offline_mode>(), {.rule = kOptional}},

@@ -5,6 +5,7 @@
 
 #include "common/base/similar_word.h"
 #include "common/base/text.h"
+#include "pod/system/job_system.h"
 #include "pod/system/units.h"
 
 namespace pop::cli {
@@ -35,7 +36,7 @@ template <auto field>
 Status readNames(SimulateOptions& options, const std::string& value) {
   options.*field = split(value, ',');
   for (const std::string& name : options.*field) {
-    if (!isSystemFile(name) && !isAmong(kPodNames, name))
+    if (!pod::isSystemFile(name) && !isAmong(kPodNames, name))
       return invalidArgument("no Pod is called " + inQuotes(name) + ": use some of " +
                              std::string(kPodNames) +
                              ", or system files such as ./my.system, separated by commas");
@@ -299,10 +300,6 @@ Mistakes mistakesOf(const SimulateOptions& options) {
 }
 
 }  // namespace
-
-bool isSystemFile(std::string_view name) {
-  return name.find('/') != std::string_view::npos || name.ends_with(".system");
-}
 
 ParsedSimulation parseSimulateOptions(const std::vector<std::string>& arguments) {
   ParsedSimulation parsed;

@@ -45,9 +45,6 @@ struct ParsedSimulation {
   std::vector<std::string> mistakes;  ///< all mistakes, each naming its option
 };
 
-/// True for the name of a system file in the place of a Pod's: it has a slash or ends with ".system".
-bool isSystemFile(std::string_view name);
-
 /// `arguments` are those after the word simulate.
 ParsedSimulation parseSimulateOptions(const std::vector<std::string>& arguments);
 

@@ -7,6 +7,7 @@
 
 #include "common/base/check.h"
 #include "pod/clock/tuner.h"
+#include "pod/system/job_system.h"
 #include "pod/system/system_text.h"
 #include "poprun/cli/file_text.h"
 #include "poprun/cli/simulate_options.h"
@@ -69,7 +70,7 @@ Result<std::vector<pod::PodSpec>> systemsOf(const std::vector<std::string>& name
 
 Result<pod::PodSpec> Pods::find(std::string_view name) {
   if (const auto known = specs_.find(name); known != specs_.end()) return known->second;
-  if (!cli::isSystemFile(name)) return pod::podSpecByName(name);
+  if (!pod::isSystemFile(name)) return pod::podSpecByName(name);
   POP_ASSIGN_OR_RETURN(const std::string text, cli::readFileText(std::string(name)));
   return pod::systemFromText(text, name);
 }

@@ -41,8 +41,8 @@ Result<std::vector<pod::PodSpec>> systemsOf(const std::vector<std::string>& name
 /// Systems by their names, each found once.
 class Pods {
  public:
-  /// A preset, or the system of a file (isSystemFile). kInvalidArgument: no Pod is called so, or the file is
-  /// wrong; otherwise why it cannot be read.
+  /// A preset, or the system of a file (pod::isSystemFile). kInvalidArgument: no Pod is called so, or the
+  /// file is wrong; otherwise why it cannot be read.
   Result<pod::PodSpec> find(std::string_view name);
 
   /// The same as predictions need it, under that name.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/base/text.h"
+#include "pod/system/job_system.h"
 #include "poprun/plan/binding_report.h"
 #include "poprun/plan/topology_table.h"
 
@@ -48,7 +49,10 @@ std::string programsText(const model::JobSpec& spec) {
 }
 
 std::string systemName(const model::JobSpec& spec) {
-  if (!spec.system.empty()) return spec.system;
+  if (!spec.system.empty()) {
+    const Result<pod::PodSpec> known = pod::jobSystem(spec.system, "system", 1);
+    return printable(known.ok() ? known.value().name : spec.system);
+  }
   return isOfPartition(spec) ? "that of the partition" : "none is large enough";
 }
 

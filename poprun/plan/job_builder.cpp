@@ -7,8 +7,6 @@
 
 #include "common/base/text.h"
 #include "common/model/host_list.h"
-#include "pod/system/pod_spec.h"
-#include "pod/system/replica_layout.h"
 #include "poprun/plan/collective_ways.h"
 #include "poprun/plan/controller_mistakes.h"
 #include "poprun/plan/copy_paths.h"
@@ -16,6 +14,7 @@
 #include "poprun/plan/forwarded_environment.h"
 #include "poprun/plan/idle_options.h"
 #include "poprun/plan/instance_counts.h"
+#include "poprun/plan/job_pod.h"
 
 namespace pop {
 namespace {
@@ -143,35 +142,6 @@ void nameExecutableCache(const Options& options, const Surroundings& here, model
   }
 }
 
-// The Pod that the user names: it must hold the replicas.
-void checkPod(const std::string& system, BuiltJob& built) {
-  const Result<pop::pod::PodSpec> pod = pop::pod::podSpecByName(system);
-  if (!pod.ok()) {
-    built.mistakes.push_back("--system: " + pod.status().message());
-    return;
-  }
-  const Status fits = pop::pod::validate({pod.value(), built.spec.num_replicas, built.spec.ipus_per_replica});
-  if (!fits.ok()) built.mistakes.push_back("--system " + pod.value().name + ": " + fits.message());
-  built.spec.system = pod.value().name;
-}
-
-// The partition is the job's Pod then, which whoever gets it knows.
-bool isInPartition(const Options& options, const model::JobSpec& spec) {
-  return options.controller.server.empty() ? needsPartition(options, spec) : !spec.partition.name.empty();
-}
-
-// The smallest Pod that holds the replicas. A job that uses no Pod may have more instances than any Pod has
-// IPUs, so it is not a mistake here if none is large enough: only attaching to it fails.
-void choosePod(BuiltJob& built) {
-  const Result<pop::pod::PodSpec> pod = pop::pod::smallestPodFor(model::partitionIpus(built.spec));
-  if (pod.ok()) built.spec.system = pod.value().name;
-}
-
-void setPod(const Options& options, BuiltJob& built) {
-  if (!options.system.empty()) return checkPod(options.system, built);
-  if (!isInPartition(options, built.spec)) choosePod(built);
-}
-
 // Options that name an instance: it must exist.
 void checkInstances(const Options& options, BuiltJob& built) {
   if (built.spec.num_instances < 1) return;
@@ -235,7 +205,7 @@ BuiltJob buildJob(const Options& options, const Surroundings& here) {
   }
   const std::vector<std::string> mistakes = mistakesIn(built.spec, options);
   built.mistakes.insert(built.mistakes.end(), mistakes.begin(), mistakes.end());
-  if (numbersHold(built.spec)) setPod(options, built);
+  if (numbersHold(built.spec)) setPod(options, here, built);
   checkInstances(options, built);
   return built;
 }

@@ -85,7 +85,7 @@ struct Options {
   bool uneven_replicas = false;
   int ipus_per_replica = 1;
   std::optional<int> num_ilds;
-  std::string system;  ///< preset of the Pod to emulate; empty: the smallest that fits
+  std::string system;  ///< Pod to emulate, a preset or a system file; empty: the smallest that fits
   bool offline_mode = false;
   std::vector<ProgramOptions> programs{{}};  ///< at least one
   model::BindPolicy binding;

@@ -205,6 +205,18 @@ TEST_F(JobOnHosts, SeesLibpopdistsSettings) {
   EXPECT_THAT(linesOf(outcome.out), AllOf(SizeIs(3), Each("grpc")));
 }
 
+// A pipe can be read once.
+TEST_F(JobOnHosts, HasTheSystemOfAFileOnEveryHost) {
+  OptionPipes pipes;
+  const std::string file = pipes.named("system mine  # of a torus\nbase pod64-torus\nmachines 2\n");
+  const Outcome outcome = run(job(
+      {"-n", "3", "--system", file, "--tag-output", "host", "sh", "-c", "echo ${POPDIST_SYSTEM%%; mach*}"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out),
+              UnorderedElementsAre("h0:0: system mine; ilds 1", "h1:1: system mine; ilds 1",
+                                   "h2:2: system mine; ilds 1"));
+}
+
 TEST_F(JobOnHosts, SeesTheWholeEnvironmentWhereAsked) {
   for (const char* option : {"-genvall", "--genvall=yes"}) {
     PoprunSetup setup =

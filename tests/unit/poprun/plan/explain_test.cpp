@@ -116,6 +116,14 @@ TEST(ExplainPlan, SaysThatThePodIsThePartition) {
   EXPECT_THAT(text, HasSubstr("    POPDIST_SYSTEM=<system of the partition>\n"));
 }
 
+TEST(ExplainPlan, NamesASystemThatIsDescribed) {
+  model::JobSpec spec = jobOf(2);
+  spec.system = "system mine; machines 2";
+  const std::string text = explained(spec);
+  EXPECT_THAT(text, HasSubstr("system: mine, partition of 2 IPUs\n"));
+  EXPECT_THAT(text, HasSubstr("POPDIST_SYSTEM='system mine; machines 2'"));
+}
+
 TEST(ExplainPlan, SaysWhyAPartitionIsLargerThanTheReplicas) {
   EXPECT_THAT(explained(jobOf(3)),
               HasSubstr("    partition of 4 IPUs for 3: the size of a partition is a power"));

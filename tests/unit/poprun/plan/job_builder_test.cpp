@@ -7,29 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/poprun/plan/built_jobs.h"
+
 namespace pop {
 namespace {
 
+using testing::built;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
+using testing::mistakesOf;
+using testing::optionsFor;
 using ::testing::Pair;
-
-Options optionsFor(int instances) {
-  Options options;
-  options.programs.front().num_instances = instances;
-  options.programs.front().command = {"./train", "--data", "/data"};
-  return options;
-}
-
-BuiltJob built(const Options& options) {
-  return buildJob(options, {"node7", [](const char*) -> const char* { return nullptr; }});
-}
-
-std::vector<std::string> mistakesOf(const Options& options) {
-  return built(options).mistakes;
-}
 
 TEST(BuildJob, KnowsThisHostByAllOfItsNamesAndAddresses) {
   Options options = optionsFor(3);
@@ -60,49 +50,6 @@ TEST(BuildJob, CopiesTheOptions) {
 
 TEST(BuildJob, GivesEachInstanceAReplicaByDefault) {
   EXPECT_EQ(built(optionsFor(8)).spec.num_replicas, 8);
-}
-
-TEST(BuildJob, EmulatesTheSmallestPodThatFits) {
-  Options options = optionsFor(4);
-  EXPECT_EQ(built(options).spec.system, "pod4");
-  options.num_replicas = 8;
-  EXPECT_EQ(built(options).spec.system, "pod16");
-  options.ipus_per_replica = 8;
-  EXPECT_EQ(built(options).spec.system, "pod64");
-}
-
-TEST(BuildJob, EmulatesThePodThatIsAskedFor) {
-  Options options = optionsFor(4);
-  options.system = "BOW-Pod16";
-  const BuiltJob job = built(options);
-  EXPECT_THAT(job.mistakes, IsEmpty());
-  EXPECT_EQ(job.spec.system, "bow-pod16");
-}
-
-TEST(BuildJob, RefusesAPodThatIsTooSmall) {
-  Options options = optionsFor(4);
-  options.num_replicas = 12;
-  options.ipus_per_replica = 2;
-  options.system = "pod16";
-  EXPECT_THAT(mistakesOf(options),
-              ElementsAre(HasSubstr("--system pod16: 12 replicas of 2 IPUs on pod16: that takes "
-                                    "24 IPUs and there are 16; reduce the number of replicas")));
-}
-
-TEST(BuildJob, RefusesAPodThatDoesNotExist) {
-  Options options = optionsFor(1);
-  options.system = "pod5";
-  EXPECT_THAT(mistakesOf(options),
-              ElementsAre(HasSubstr("--system: no Pod is called 'pod5': use one of pod4, pod16")));
-}
-
-TEST(BuildJob, MayHaveMoreIpusThanAnyPodAsLongAsNoneIsAskedFor) {
-  Options options = optionsFor(2048);
-  options.num_replicas = 131'072;
-  EXPECT_THAT(mistakesOf(options), IsEmpty()) << "a program that uses none needs none";
-  EXPECT_EQ(built(options).spec.system, "");
-  options.system = "pod256";
-  EXPECT_THAT(mistakesOf(options), ElementsAre(HasSubstr("--system pod256: 131072 replicas")));
 }
 
 TEST(BuildJob, TakesThisHostByAnyOfItsNames) {
@@ -147,24 +94,6 @@ TEST(BuildJob, AnyWordAboutAPartitionAsksForOne) {
   options.controller.server.clear();
   options.offline_mode = true;
   EXPECT_FALSE(needsPartition(options, built(options).spec));
-}
-
-TEST(BuildJob, InAPartitionHasNoPodOfItsOwnUnlessNamed) {
-  Options options = optionsFor(2);
-  options.partition.name = "p";
-  EXPECT_EQ(built(options).spec.system, "");
-  options.controller.server = "head";
-  EXPECT_EQ(built(options).spec.system, "");
-  options.system = "bow-pod16";
-  EXPECT_EQ(built(options).spec.system, "bow-pod16");
-  options.system.clear();
-  options.partition.name.clear();
-  options.partition.server_timeout_seconds = 7;
-  EXPECT_EQ(built(options).spec.system, "pod4") << "popdistd gives a job without a name no partition";
-  options.controller.server.clear();
-  EXPECT_EQ(built(options).spec.system, "") << "the only one there is";
-  options.offline_mode = true;
-  EXPECT_EQ(built(options).spec.system, "pod4");
 }
 
 TEST(BuildJob, SlotsSayHowManyInstancesOneProgramHas) {
