@@ -4,26 +4,21 @@
 #include <algorithm>
 
 #include "pod/draw/topology_svg.h"
+#include "popdistd/partitions/partition_system.h"
 
 namespace pop::popdistd {
 namespace {
 
-pod::IldTopology topologyOf(v1::LinkRouting routing) {
-  if (routing == v1::LINK_ROUTING_BTNC) return pod::IldTopology::kBarleyTwist;
-  return routing == v1::LINK_ROUTING_RINGSWNC ? pod::IldTopology::kTorus : pod::IldTopology::kMesh;
-}
-
+// What is drawn is bounded, whatever a record says.
 pod::PodShape shapeOf(const v1::PartitionInfo& partition) {
-  const int segments = std::clamp(partition.num_segments(), 1, model::kMaxIlds);
-  const int size = std::clamp(partition.size(), 1, model::kMaxIlds * model::kMaxIldIpus);
-  const int ipus = (size + segments - 1) / segments;
-  const int machines = (ipus + model::kMachineIpus - 1) / model::kMachineIpus;
-  return {.ilds = segments,
-          .machines_per_ild = std::clamp(machines, 1, model::kMaxIldMachines),
-          .topology = topologyOf(partition.routing()),
-          .gateways = partition.gateway_routing() == v1::GATEWAY_ROUTING_SWRING
-                          ? pod::GatewayTopology::kSwitched
-                          : pod::GatewayTopology::kRing};
+  vipu::PartitionSpec spec;
+  spec.routing = static_cast<vipu::IpuLinkRouting>(partition.routing());
+  spec.gw_routing = static_cast<vipu::GatewayRouting>(partition.gateway_routing());
+  spec.num_segments = std::clamp(partition.num_segments(), 1, model::kMaxIlds);
+  spec.size = std::max(1, partition.size());
+  pod::PodShape shape = vipu::shapeOf(spec);
+  shape.machines_per_ild = std::min(shape.machines_per_ild, model::kMaxIldMachines);
+  return shape;
 }
 
 }  // namespace
