@@ -9,7 +9,7 @@
 #include "pod/clock/bounds.h"
 #include "pod/predict/quantity.h"
 #include "poprun/cli/file_text.h"
-#include "poprun/command/pod_times.h"
+#include "poprun/command/named_systems.h"
 #include "poprun/command/replay_report.h"
 #include "scaling/figures.h"
 

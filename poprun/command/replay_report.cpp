@@ -14,7 +14,7 @@
 #include "pod/clock/bounds.h"
 #include "pod/clock/tuner.h"
 #include "poprun/cli/file_text.h"
-#include "poprun/command/pod_times.h"
+#include "poprun/command/named_systems.h"
 #include "scaling/figures.h"
 
 namespace pop {

@@ -14,7 +14,7 @@
 #include "poprun/cli/simulate_options.h"
 #include "poprun/command/all_reduce_report.h"
 #include "poprun/command/command_line.h"
-#include "poprun/command/pod_times.h"
+#include "poprun/command/named_systems.h"
 #include "poprun/command/replay_report.h"
 #include "poprun/command/simulate_report.h"
 #include "scaling/row.h"
@@ -29,7 +29,7 @@ using pod::predict::Training;
 
 // A scaling log names no system: each run was on the smallest that holds its replicas.
 Result<std::vector<MeasuredRun>> runsOfLog(const std::string& text, const std::string& file,
-                                           const Training& training, Pods& pods) {
+                                           const Training& training, NamedSystems& pods) {
   POP_ASSIGN_OR_RETURN(const std::vector<scaling::Row> rows, scaling::parseRows(text, file));
   const std::vector<SystemShape> systems = pods.shapesOf(training.chip);
   std::vector<MeasuredRun> runs;
@@ -55,7 +55,8 @@ Result<std::vector<MeasuredRun>> runsOfLog(const std::string& text, const std::s
   return runs;
 }
 
-Result<std::vector<MeasuredRun>> readRuns(const std::string& file, const Training& training, Pods& pods) {
+Result<std::vector<MeasuredRun>> readRuns(const std::string& file, const Training& training,
+                                          NamedSystems& pods) {
   POP_ASSIGN_OR_RETURN(const std::string text, cli::readFileText(file));
   if (trimmed(text).starts_with('{')) return runsOfLog(text, file, training, pods);
   return pod::predict::parseRuns(text, file, training,
@@ -77,7 +78,7 @@ Status checkHeldOut(const SimulateOptions& options, const std::vector<MeasuredRu
 }
 
 // Measured runs had GCL's choice of algorithm.
-Result<Simulation> learn(const SimulateOptions& options, const Training& training, Pods& pods) {
+Result<Simulation> learn(const SimulateOptions& options, const Training& training, NamedSystems& pods) {
   POP_ASSIGN_OR_RETURN(const std::vector<MeasuredRun> runs, readRuns(options.fit, training, pods));
   const pod::predict::CommunicationTime all_reduce = pods.allReduceTime(AlgorithmChoice::kGcl);
   POP_RETURN_IF_ERROR(checkHeldOut(options, runs));
@@ -97,7 +98,7 @@ Result<Simulation> learn(const SimulateOptions& options, const Training& trainin
 }
 
 // Beside each system, it with the changes.
-Status addChanged(const SimulateOptions& options, Pods& pods, std::vector<SystemShape>& systems) {
+Status addChanged(const SimulateOptions& options, NamedSystems& pods, std::vector<SystemShape>& systems) {
   if (!options.what_if.any()) return {};
   std::vector<SystemShape> both;
   for (SystemShape& system : systems) {
@@ -110,7 +111,7 @@ Status addChanged(const SimulateOptions& options, Pods& pods, std::vector<System
 }
 
 // Asked for by name, a system must be able to run the training; of all systems, those that can are enough.
-Status predictAll(const SimulateOptions& options, Pods& pods, Simulation& simulation) {
+Status predictAll(const SimulateOptions& options, NamedSystems& pods, Simulation& simulation) {
   const Training& training = simulation.fit.training;
   std::vector<SystemShape> systems;
   for (const std::string& name : options.systems) {
@@ -156,7 +157,7 @@ Status exportStep(const SimulateOptions& options, const Simulation& simulation) 
 Result<Simulation> simulationOf(const SimulateOptions& options) {
   POP_ASSIGN_OR_RETURN(const std::string text, cli::readFileText(options.model));
   POP_ASSIGN_OR_RETURN(const Training training, pod::predict::parseModel(text, options.model));
-  Pods pods;
+  NamedSystems pods;
   Simulation simulation;
   simulation.fit.training = training;
   if (!options.fit.empty()) {
@@ -183,7 +184,7 @@ std::string textOf(const Simulation& simulation, cli::SimulateForm form) {
 
 // As a file, or a picture: with a job's replicas if it says how many or how large they are.
 Result<std::string> systemTextOf(const SimulateOptions& options) {
-  POP_ASSIGN_OR_RETURN(const pod::PodSpec spec, Pods().find(options.systems.front()));
+  POP_ASSIGN_OR_RETURN(const pod::PodSpec spec, NamedSystems().find(options.systems.front()));
   POP_ASSIGN_OR_RETURN(const pod::PodSpec changed, pod::changed(spec, options.what_if));
   if (options.form != cli::SimulateForm::kSvg) return pod::systemText(changed);
   if (!options.replicas && !options.ipus_per_replica) return pod::topologySvg(changed);

@@ -9,7 +9,7 @@
 #include "common/base/random.h"
 #include "pod/predict/fit.h"
 #include "pod/predict/model_file.h"
-#include "poprun/command/pod_times.h"
+#include "poprun/command/named_systems.h"
 
 namespace pop::pod::predict {
 namespace {
@@ -47,7 +47,7 @@ double linkTime(const SystemShape&, std::uint64_t bytes, int replicas, int) {
 }
 
 TEST(PodFilesFuzz, DamagedModelsAreRefusedOrPredictNumbers) {
-  Pods pods;
+  NamedSystems pods;
   const SystemShape pod64 = pods.shape("pod64").value();
   for (std::uint64_t round = 0; round < kPodFileRounds; ++round) {
     SplitMix64 random(round);
@@ -65,7 +65,7 @@ TEST(PodFilesFuzz, DamagedModelsAreRefusedOrPredictNumbers) {
 }
 
 TEST(PodFilesFuzz, DamagedTablesAreRefusedOrFitNumbers) {
-  Pods pods;
+  NamedSystems pods;
   Training training = parseModel(kPodModel, "x.model").value();
   training.micro_batch_s.reset();
   training.fixed_s.reset();

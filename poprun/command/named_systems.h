@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods for predictions: their shapes, and how long their exchanges take on the simulated clock.
+// Systems by their names, for all that is simulated: as they are and with changes, their replicas, the shapes
+// that predictions need, and how long exchanges take.
 #pragma once
 
 #include <cstddef>
@@ -34,12 +35,12 @@ Result<pod::ReplicaLayout> layoutOn(const pod::PodSpec& system, std::optional<st
                                     std::optional<std::int64_t> ipus_per_replica);
 
 /// The systems of these names, and beside each what it were with the changes, if there are any. Errors as
-/// Pods::find() and pod::changed().
+/// NamedSystems::find() and pod::changed().
 Result<std::vector<pod::PodSpec>> systemsOf(const std::vector<std::string>& names,
                                             const pod::WhatIf& what_if);
 
 /// Systems by their names, each found once.
-class Pods {
+class NamedSystems {
  public:
   /// A preset, or the system of a file (pod::isSystemFile). kInvalidArgument: no Pod is called so, or the
   /// file is wrong; otherwise why it cannot be read.

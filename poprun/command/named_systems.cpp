@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "poprun/command/pod_times.h"
+#include "poprun/command/named_systems.h"
 
 #include <algorithm>
 #include <chrono>
@@ -54,7 +54,7 @@ double secondsOf(pod::Picoseconds time) {
 
 Result<std::vector<pod::PodSpec>> systemsOf(const std::vector<std::string>& names,
                                             const pod::WhatIf& what_if) {
-  Pods pods;
+  NamedSystems pods;
   std::vector<pod::PodSpec> systems;
   for (const std::string& name : names) {
     POP_ASSIGN_OR_RETURN(pod::PodSpec system, pods.find(name));
@@ -68,31 +68,32 @@ Result<std::vector<pod::PodSpec>> systemsOf(const std::vector<std::string>& name
   return systems;
 }
 
-Result<pod::PodSpec> Pods::find(std::string_view name) {
+Result<pod::PodSpec> NamedSystems::find(std::string_view name) {
   if (const auto known = specs_.find(name); known != specs_.end()) return known->second;
   if (!pod::isSystemFile(name)) return pod::podSpecByName(name);
   POP_ASSIGN_OR_RETURN(const std::string text, cli::readFileText(std::string(name)));
   return pod::systemFromText(text, name);
 }
 
-pod::predict::SystemShape Pods::known(const std::string& name, const pod::PodSpec& spec) {
+pod::predict::SystemShape NamedSystems::known(const std::string& name, const pod::PodSpec& spec) {
   specs_.insert_or_assign(name, spec);
   return {name, chipOf(spec), spec.ildIpus(), spec.ilds(), slowestOf(spec)};
 }
 
-Result<pod::predict::SystemShape> Pods::shape(std::string_view name) {
+Result<pod::predict::SystemShape> NamedSystems::shape(std::string_view name) {
   POP_ASSIGN_OR_RETURN(const pod::PodSpec spec, find(name));
   return known(std::string(name), spec);
 }
 
-Result<pod::predict::SystemShape> Pods::changedShape(std::string_view name, const pod::WhatIf& what_if) {
+Result<pod::predict::SystemShape> NamedSystems::changedShape(std::string_view name,
+                                                             const pod::WhatIf& what_if) {
   POP_ASSIGN_OR_RETURN(const pod::PodSpec spec, find(name));
   Result<pod::PodSpec> changed = pod::changed(spec, what_if);
   if (!changed.ok()) return invalidArgument(std::string(name) + ": " + changed.status().message());
   return known(std::string(name) + " (what if)", changed.value());
 }
 
-std::vector<pod::predict::SystemShape> Pods::shapesOf(std::string_view chip) {
+std::vector<pod::predict::SystemShape> NamedSystems::shapesOf(std::string_view chip) {
   std::vector<pod::predict::SystemShape> shapes;
   for (const pod::PodSpec& spec : pod::podPresets()) {
     const bool was_sold = spec.shape.topology == pod::IldTopology::kMesh && spec.ipuCount() <= kMostSoldIpus;
@@ -101,7 +102,7 @@ std::vector<pod::predict::SystemShape> Pods::shapesOf(std::string_view chip) {
   return shapes;
 }
 
-pod::predict::CommunicationTime Pods::allReduceTime(AlgorithmChoice choice) const {
+pod::predict::CommunicationTime NamedSystems::allReduceTime(AlgorithmChoice choice) const {
   return [this, choice](const pod::predict::SystemShape& system, std::uint64_t bytes_per_replica,
                         int replicas, int ipus_per_replica) {
     const auto spec = specs_.find(system.name);

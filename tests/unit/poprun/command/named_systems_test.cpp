@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "poprun/command/pod_times.h"
+#include "poprun/command/named_systems.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,14 +19,14 @@ std::vector<std::string> namesOf(const std::vector<pod::predict::SystemShape>& s
   return names;
 }
 
-TEST(PodTimes, OptionsNameEachPodThatThereIs) {
+TEST(NamedSystems, OptionsNameEachPodThatThereIs) {
   std::vector<std::string> presets;
   for (const pod::PodSpec& spec : pod::podPresets()) presets.push_back(spec.name);
   EXPECT_EQ(join(presets, " "), cli::kPodNames);
 }
 
-TEST(PodTimes, ShapesHaveTheirChip) {
-  Pods pods;
+TEST(NamedSystems, ShapesHaveTheirChip) {
+  NamedSystems pods;
   EXPECT_THAT(namesOf(pods.shapesOf("Mk2")), ElementsAre("pod4", "pod16", "pod64", "pod128", "pod256"));
   EXPECT_THAT(namesOf(pods.shapesOf("Bow")),
               ElementsAre("bow-pod16", "bow-pod64", "bow-pod128", "bow-pod256"));
@@ -36,8 +36,8 @@ TEST(PodTimes, ShapesHaveTheirChip) {
   EXPECT_EQ(pods.shape("pod63").code(), Code::kInvalidArgument);
 }
 
-TEST(PodTimes, AllReducesTakeLongerOverMoreReplicasAndBytes) {
-  Pods pods;
+TEST(NamedSystems, AllReducesTakeLongerOverMoreReplicasAndBytes) {
+  NamedSystems pods;
   const pod::predict::SystemShape pod64 = pods.shape("pod64").value();
   const pod::predict::CommunicationTime time_of = pods.allReduceTime(AlgorithmChoice::kGcl);
   const double few = time_of(pod64, 50'000'000, 2, 1);
@@ -48,8 +48,8 @@ TEST(PodTimes, AllReducesTakeLongerOverMoreReplicasAndBytes) {
             pods.allReduceTime(AlgorithmChoice::kQuickest)(pod64, 50'000'000, 64, 1));
 }
 
-TEST(PodTimes, AChangedSystemIsBesideTheOneThatItIsMadeOf) {
-  Pods pods;
+TEST(NamedSystems, AChangedSystemIsBesideTheOneThatItIsMadeOf) {
+  NamedSystems pods;
   const pod::WhatIf what_if{.removed_links = {{"ipu4", "ipu6"}}, .speeds = {{"ipu3", 0.5}}, .topology = {}};
   const pod::predict::SystemShape as_it_is = pods.shape("pod16").value();
   const pod::predict::SystemShape changed = pods.changedShape("pod16", what_if).value();
