@@ -8,7 +8,7 @@
 
 #include "common/base/text.h"
 #include "pod/predict/least_squares.h"
-#include "pod/predict/quantity.h"
+#include "pod/system/units.h"
 
 namespace pop::pod::predict {
 namespace {

@@ -4,17 +4,24 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <optional>
 #include <vector>
 
 #include "common/base/similar_word.h"
 #include "common/base/text.h"
-#include "pod/predict/quantity.h"
+#include "pod/system/units.h"
 
 namespace pop::pod::predict {
 namespace {
 
 constexpr std::int64_t kMostCount = 1'000'000;
+constexpr Picoseconds kMostTime = std::chrono::seconds(1'000'000);
+
+Result<double> secondsOf(std::string_view text) {
+  POP_ASSIGN_OR_RETURN(const Picoseconds time, timeOf(text, kMostTime));
+  return std::chrono::duration<double>(time).count();
+}
 
 struct Key {
   std::string_view name;
@@ -34,7 +41,7 @@ template <auto field>
 constexpr Key count(std::string_view name, bool is_required = false) {
   return {name, is_required,
           [](Training& training, std::string_view value) {
-            return take(parseCount(value, kMostCount), training.*field);
+            return take(countOf(value, kMostCount), training.*field);
           },
           [](const Training& training) { return std::optional(std::to_string(training.*field)); }};
 }
@@ -43,7 +50,7 @@ template <auto field>
 constexpr Key normCount(std::string_view name) {
   return {name, false,
           [](Training& training, std::string_view value) {
-            return take(parseCount(value, kMostCount), training.batch_norm.*field);
+            return take(countOf(value, kMostCount), training.batch_norm.*field);
           },
           [](const Training& training) {
             return training.batch_norm.layers > 0 ? std::optional(std::to_string(training.batch_norm.*field))
@@ -53,13 +60,12 @@ constexpr Key normCount(std::string_view name) {
 
 template <auto field>
 constexpr Key learned(std::string_view name) {
-  return {
-      name, false,
-      [](Training& training, std::string_view value) { return take(parseSeconds(value), training.*field); },
-      [](const Training& training) {
-        const std::optional<double>& seconds = training.*field;
-        return seconds ? std::optional(secondsWithUnit(*seconds)) : std::nullopt;
-      }};
+  return {name, false,
+          [](Training& training, std::string_view value) { return take(secondsOf(value), training.*field); },
+          [](const Training& training) {
+            const std::optional<double>& seconds = training.*field;
+            return seconds ? std::optional(secondsWithUnit(*seconds)) : std::nullopt;
+          }};
 }
 
 std::string bytesText(std::uint64_t bytes) {
@@ -81,29 +87,27 @@ constexpr Key kKeys[] = {
     count<&Training::stages>("stages"),
     {"samples_per_element", false,
      [](Training& training, std::string_view value) {
-       return take(parsePositive(value), training.samples_per_element);
+       return take(positiveOf(value), training.samples_per_element);
      },
      [](const Training& training) { return std::optional(numberText(training.samples_per_element)); }},
     count<&Training::micro_batch>("micro_batch", true),
     count<&Training::gradient_accumulation>("gradient_accumulation", true),
     {"gradients", true,
-     [](Training& training, std::string_view value) {
-       return take(parseBytes(value), training.gradient_bytes);
-     },
+     [](Training& training, std::string_view value) { return take(bytesOf(value), training.gradient_bytes); },
      [](const Training& training) { return std::optional(bytesText(training.gradient_bytes)); }},
     count<&Training::collectives>("collectives"),
     normCount<&BatchNorm::layers>("batch_norm_layers"),
     normCount<&BatchNorm::span>("batch_norm_span"),
     {"batch_norm_statistics", false,
      [](Training& training, std::string_view value) {
-       return take(parseBytes(value), training.batch_norm.statistics_bytes);
+       return take(bytesOf(value), training.batch_norm.statistics_bytes);
      },
      [](const Training& training) {
        return training.batch_norm.layers > 0 ? std::optional(bytesText(training.batch_norm.statistics_bytes))
                                              : std::nullopt;
      }},
     {"host_io_time", false,
-     [](Training& training, std::string_view value) { return take(parseSeconds(value), training.host_io_s); },
+     [](Training& training, std::string_view value) { return take(secondsOf(value), training.host_io_s); },
      [](const Training& training) { return std::optional(secondsWithUnit(training.host_io_s)); }},
     learned<&Training::micro_batch_s>("micro_batch_time"),
     learned<&Training::fixed_s>("fixed_time"),

@@ -8,7 +8,7 @@
 
 #include "common/base/similar_word.h"
 #include "common/base/text.h"
-#include "pod/predict/quantity.h"
+#include "pod/system/units.h"
 
 namespace pop::pod::predict {
 namespace {
@@ -78,9 +78,9 @@ class RowReader {
   std::string_view cell(Column column) const { return trimmed(cells_[*header_[column]]); }
 
   Result<std::int64_t> count(Column column) const {
-    return named(column, parseCount(cell(column), kMostInCell));
+    return named(column, countOf(cell(column), kMostInCell));
   }
-  Result<double> positive(Column column) const { return named(column, parsePositive(cell(column))); }
+  Result<double> positive(Column column) const { return named(column, positiveOf(cell(column))); }
 
   // A program that differs from the model's needs a table, and a model, of its own.
   Status checkSame(Column column, int expected) const {

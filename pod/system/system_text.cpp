@@ -42,6 +42,7 @@ constexpr CostName kStepCosts[] = {{"step", &PodSpec::step_cost},
 // The way between two of them is looked for, and not known by a rule.
 constexpr int kMaxNodes = 4096;
 constexpr std::size_t kMaxWires = 1 << 20;
+constexpr Picoseconds kMostCost = std::chrono::hours(1);
 
 Words wordsOf(const std::string& statement) {
   Words words;
@@ -51,13 +52,6 @@ Words wordsOf(const std::string& statement) {
     }
   }
   return words;
-}
-
-Result<int> wholeNumber(std::string_view text, int most) {
-  POP_ASSIGN_OR_RETURN(const std::int64_t number, parseInteger(text));
-  if (number < 1 || number > most)
-    return invalidArgument(std::string(text) + " must be from 1 to " + std::to_string(most));
-  return static_cast<int>(number);
 }
 
 template <typename Row, std::size_t kRows>
@@ -183,7 +177,8 @@ Status SystemReader::ofShape() {
 
 Status SystemReader::set(int& number, const Words& words, int most, bool of_shape) {
   if (of_shape) POP_RETURN_IF_ERROR(ofShape());
-  POP_ASSIGN_OR_RETURN(number, wholeNumber(words[1], most));
+  POP_ASSIGN_OR_RETURN(const std::int64_t count, countOf(words[1], most));
+  number = static_cast<int>(count);
   return {};
 }
 
@@ -205,14 +200,14 @@ Status SystemReader::rate(const Words& words) {
   POP_ASSIGN_OR_RETURN(const RateName* name, named(kLinkRates, words[1], "kind of link"));
   if (!seen_.insert("rate " + words[1]).second) return invalidArgument(words[1] + " is there twice");
   POP_RETURN_IF_ERROR(ofShape());
-  POP_ASSIGN_OR_RETURN(spec_.links.*name->rate, rateOf(words[2], words[3]));
+  POP_ASSIGN_OR_RETURN(spec_.links.*name->rate, rateOf(words[2] + " " + words[3]));
   return {};
 }
 
 Status SystemReader::cost(const Words& words) {
   POP_ASSIGN_OR_RETURN(const CostName* name, named(kStepCosts, words[1], "cost"));
   if (!seen_.insert("cost " + words[1]).second) return invalidArgument(words[1] + " is there twice");
-  POP_ASSIGN_OR_RETURN(spec_.*name->cost, timeOf(words[2], words[3]));
+  POP_ASSIGN_OR_RETURN(spec_.*name->cost, timeOf(words[2] + " " + words[3], kMostCost));
   return {};
 }
 
@@ -236,7 +231,8 @@ Status SystemReader::nodes(const Words& words) {
   Wiring wiring;
   int* const numbers[] = {&wiring.ipus, &wiring.gateways, &wiring.switches};
   for (std::size_t at = 1; at < words.size(); ++at) {
-    POP_ASSIGN_OR_RETURN(*numbers[at - 1], wholeNumber(words[at], kMaxNodes));
+    POP_ASSIGN_OR_RETURN(const std::int64_t count, countOf(words[at], kMaxNodes));
+    *numbers[at - 1] = static_cast<int>(count);
   }
   spec_.wiring = std::move(wiring);
   return {};
@@ -250,7 +246,7 @@ Status SystemReader::link(const Words& words) {
   if (wire.a == wire.b) return invalidArgument(words[1] + " is joined to itself");
   if (!joined_.insert(std::minmax(wire.a, wire.b)).second)
     return invalidArgument(words[1] + " and " + words[2] + " are joined already: add the rates");
-  POP_ASSIGN_OR_RETURN(wire.bytes_per_s, rateOf(words[3], words[4]));
+  POP_ASSIGN_OR_RETURN(wire.bytes_per_s, rateOf(words[3] + " " + words[4]));
   const int ipus = (wire.a < spec_.wiring->ipus ? 1 : 0) + (wire.b < spec_.wiring->ipus ? 1 : 0);
   wire.kind = ipus == 2 ? LinkKind::kRail : ipus == 1 ? LinkKind::kHostLink : LinkKind::kGwLink;
   if (spec_.wiring->wires.size() >= kMaxWires)

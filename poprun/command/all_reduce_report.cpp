@@ -7,7 +7,7 @@
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "pod/clock/bounds.h"
-#include "pod/predict/quantity.h"
+#include "pod/system/units.h"
 #include "poprun/cli/file_text.h"
 #include "poprun/command/named_systems.h"
 #include "poprun/command/replay_report.h"
@@ -135,7 +135,7 @@ Result<std::string> textOn(const pod::PodSpec& system, const cli::SimulateOption
 }  // namespace
 
 Result<std::string> allReduceReport(const cli::SimulateOptions& options) {
-  const Result<std::uint64_t> bytes = pod::predict::parseBytes(options.all_reduce);
+  const Result<std::uint64_t> bytes = pod::bytesOf(options.all_reduce);
   if (!bytes.ok()) return invalidArgument("--all-reduce: " + bytes.status().message());
   POP_ASSIGN_OR_RETURN(const std::vector<pod::PodSpec> systems, systemsOf(options.systems, options.what_if));
   const bool as_json = options.form == cli::SimulateForm::kJson;

@@ -193,7 +193,7 @@ TEST(SimulateAllReduce, TakesASystemFileAndNamesItsWrongLine) {
   std::ofstream(file) << "system slow\nbase pod16\nrate rail 0 GB/s\n";
   const Outcome wrong = simulate({"--all-reduce", "1MB", "--system", file});
   EXPECT_NE(wrong.exit_code, 0);
-  EXPECT_THAT(wrong.err, HasSubstr("slow.system:3: rate: a rate of 0 GB/s"));
+  EXPECT_THAT(wrong.err, HasSubstr("slow.system:3: rate: '0 GB/s' is less than 1 B/s"));
 }
 
 TEST(SimulateAllReduce, WritesATimelineOfItsIpusAndLinks) {

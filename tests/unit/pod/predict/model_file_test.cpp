@@ -49,7 +49,7 @@ TEST(ModelFile, ErrorsNameLineKeyAndCause) {
   EXPECT_THAT(modelError(small + "fixed_tme = 1 ms\n"),
               HasSubstr("'x.model', line 6: unknown key 'fixed_tme': did you mean fixed_time?"));
   EXPECT_THAT(modelError(small + "fixed_time = 161.7\n"),
-              HasSubstr("line 6: fixed_time: '161.7' has no unit: add one of s, ms, us, ns"));
+              HasSubstr("line 6: fixed_time: '161.7' has no unit: add one of ps, ns, us, ms, s"));
   EXPECT_THAT(modelError(small + "fixed_time = 161.7 mB\n"), HasSubstr("'mB' is no unit for it"));
   EXPECT_THAT(modelError(small + "fixed_time = -1 ms\n"), HasSubstr("'-1 ms' is negative"));
   EXPECT_THAT(modelError(small + "fixed_time = nan ms\n"), HasSubstr("no number with a unit"));

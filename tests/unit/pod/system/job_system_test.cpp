@@ -26,7 +26,8 @@ TEST(JobSystem, IsAPresetATextOrTheSmallestPod) {
 TEST(JobSystem, WrongOnesAreRefusedByTheNameOfTheirVariable) {
   EXPECT_THAT(messageFor("pod17"), HasSubstr("no Pod is called 'pod17'"));
   EXPECT_THAT(messageFor("pod 17"), HasSubstr("POPDIST_SYSTEM:1: 'pod' is no word of a system"));
-  EXPECT_THAT(messageFor("system s; ilds 0"), HasSubstr("POPDIST_SYSTEM:1: ilds: 0 must be from 1 to 1024"));
+  EXPECT_THAT(messageFor("system s; ilds 0"),
+              HasSubstr("POPDIST_SYSTEM:1: ilds: '0' is no whole number from 1 to 1024"));
   const std::string long_name = "system " + std::string(kMaxJobSystemBytes, 's');
   EXPECT_THAT(messageFor(long_name), HasSubstr("POPDIST_SYSTEM: its system has 32775 characters"));
 }
