@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "popdist/context.hpp"
 #include "popdist/operators.hpp"
@@ -36,6 +37,17 @@ struct ReplicaGroup {
 struct PodCallOptions {
   ReplicaGroup group{};
   std::string_view method{};  ///< in place of that of GCL_OPTIONS
+};
+
+enum class PodOperation : std::uint8_t { kAllReduce, kReduceScatter, kAllGather, kAllToAll, kBroadcast };
+
+/// A collective as Pod::compile() is told of it: the arguments of its call, but for tensors.
+struct PodProgram {
+  PodOperation operation = PodOperation::kAllReduce;
+  std::size_t count = 0;
+  Type type = Type::kFloat;
+  int root = 0;
+  PodCallOptions options{};
 };
 
 /// How long a collective took on the simulated Pod, and why.
@@ -158,6 +170,14 @@ class Pod {
   /// the clock and costs a copy to it and back. From: maximum_reduce_many_buffer_size of IPUConfig.
   void allReduceMany(std::span<const Tensor> tensors, Type type, std::size_t merged_bytes,
                      Operator op = Operator::kSum, const PodCallOptions& options = {});
+
+  /// Compiles collectives ahead of their calls into the directory of `poprun --executable-cache-path`, and
+  /// says what each would take. A call finds its program there, on every host that has the directory: the
+  /// first instance compiles, the others wait for it and read. A file that is damaged, or that another user
+  /// could have written, is compiled anew. Local, and needs no Pod: also under --offline-mode. Throws
+  /// popdist_error: kInvalidArgument names the argument that is wrong, kFailedPrecondition: there is no such
+  /// directory.
+  static std::vector<PodCollective> compile(const Context& context, std::span<const PodProgram> programs);
 
   /// The last collective that advanced the clock.
   const PodCollective& lastCollective() const;

@@ -17,11 +17,15 @@ ReplicaLayout layoutOf(const Context& context) {
         ErrorCode::kFailedPrecondition,
         std::string(kAttach) + ": no Pod is available: poprun was started with --offline-mode");
   }
+  return layoutOfJob(context, kAttach);
+}
+
+ReplicaLayout layoutOfJob(const Context& context, const char* during) {
   const std::int64_t ipus = std::int64_t{context.numTotalReplicas()} * context.numIpusPerReplica();
   pop::Result<PodSpec> spec = jobSystem(context.system(), "POPDIST_SYSTEM", ipus);
-  context::throwIfFailed({spec.status()}, kAttach);
+  context::throwIfFailed({spec.status()}, during);
   ReplicaLayout layout{std::move(*spec), context.numTotalReplicas(), context.numIpusPerReplica()};
-  context::throwIfFailed({validate(layout)}, kAttach);
+  context::throwIfFailed({validate(layout)}, during);
   return layout;
 }
 

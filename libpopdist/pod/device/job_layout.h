@@ -12,5 +12,7 @@ using namespace pop::pod;
 /// On the system that the job has (Context::system). Throws popdist_error: kFailedPrecondition under
 /// --offline-mode, kInvalidArgument if the system cannot be, or the replicas do not fit it.
 ReplicaLayout layoutOf(const Context& context);
+/// The same under --offline-mode, too: no Pod is attached. `during` begins its errors.
+ReplicaLayout layoutOfJob(const Context& context, const char* during);
 
 }  // namespace popdist::pod

@@ -112,7 +112,7 @@ pop::pod::ReplicaGroup groupOf(const popdist::ReplicaGroup& group, int replicas)
   return {size, stride};
 }
 
-pop::Status check(const PodCall& call, int replicas, int local_replicas) {
+pop::Status checkAllButTensors(const PodCall& call, int replicas) {
   const pop::pod::ReplicaGroup group = groupOf(call.options.group, replicas);
   POP_RETURN_IF_ERROR(validate(group, replicas));
   if (sizeOf(call.type) == 0) return pop::invalidArgument("there is no such type");
@@ -122,7 +122,12 @@ pop::Status check(const PodCall& call, int replicas, int local_replicas) {
   if (call.root < 0 || call.root >= group.size)
     return pop::invalidArgument("root is place " + std::to_string(call.root) + ", and groups have " +
                                 std::to_string(group.size));
-  const Shape shape = shapeOf(call, group.size);
+  return {};
+}
+
+pop::Status check(const PodCall& call, int replicas, int local_replicas) {
+  POP_RETURN_IF_ERROR(checkAllButTensors(call, replicas));
+  const Shape shape = shapeOf(call, groupOf(call.options.group, replicas).size);
   if (call.kind != CollectiveKind::kBroadcast)
     POP_RETURN_IF_ERROR(checkTensors(call.in, "in", shape.in, local_replicas));
   POP_RETURN_IF_ERROR(checkTensors(call.out, "out", shape.out, local_replicas));

@@ -35,7 +35,8 @@ struct PodCall {
 /// The group with all that `replicas` decide.
 pop::pod::ReplicaGroup groupOf(const popdist::ReplicaGroup& group, int replicas);
 
-/// kInvalidArgument names the argument. All but the method, which the compiler knows.
+/// kInvalidArgument names the argument. The method is the compiler's to know.
+pop::Status checkAllButTensors(const PodCall& call, int replicas);
 pop::Status check(const PodCall& call, int replicas, int local_replicas);
 
 /// Of a call that is right.

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/pod/device/pod_impl.h"
 
-#include <cstdlib>
 #include <new>
 #include <utility>
 
 #include "common/base/text.h"
 #include "libpopdist/collectives/context/context_state.h"
 #include "libpopdist/pod/device/job_layout.h"
+#include "libpopdist/pod/device/pod_environment.h"
 #include "libpopdist/pod/device/replica_map.h"
 #include "libpopdist/pod/device/run_program.h"
-#include "pod/collectives/gcl_options.h"
 #include "popdist/error.hpp"
 
 namespace popdist {
@@ -18,13 +17,6 @@ namespace {
 
 using context::throwIfFailed;
 using pod::kAttach;
-
-std::string methodOfEnvironment() {
-  const char* const text = std::getenv("GCL_OPTIONS");
-  pop::Result<pod::GclOptions> options = pod::parseGclOptions(text == nullptr ? "" : text);
-  throwIfFailed({options.status()}, kAttach);
-  return options->method;
-}
 
 }  // namespace
 
@@ -42,7 +34,7 @@ class Pod::Impl::Inside {
 };
 
 Pod::Impl::Attached Pod::Impl::attach(Context& context) {
-  Attached attached{pod::layoutOf(context), methodOfEnvironment(), {}};
+  Attached attached{pod::layoutOf(context), pod::methodOfEnvironment(), {}};
   attached.instance_of_replica = pod::instanceOfReplica(context, attached.method);
   return attached;
 }
@@ -55,7 +47,7 @@ Pod::Impl::Impl(Context& context, Attached attached)
       context_(context),
       instances_(context.numInstances()),
       instance_of_replica_(std::move(attached.instance_of_replica)),
-      programs_(std::move(attached.layout), std::move(attached.method)),
+      programs_(std::move(attached.layout), std::move(attached.method), pod::cacheDirectory()),
       messages_(pod::messagesOfSums(context, instance_of_replica_)),
       sum_(pod::makeDeviceSum(context, programs_.layout(), instance_of_replica_, messages_)) {}
 
@@ -76,7 +68,7 @@ void Pod::Impl::sumParts(std::span<void* const> tensors, std::size_t count, Type
 void Pod::Impl::collective(const pod::PodCall& call) {
   refuseIfWrong(call);
   pop::Result<pod::Program*> program =
-      programs_.of(pod::collectiveOf(call, layout().replicas), call.options.method);
+      programs_.stored(pod::collectiveOf(call, layout().replicas), call.options.method);
   if (!program.ok()) sum_->refuse(call.operation(), program.status());
   runInside(call.operation(), [&] { pod::run(messages(), call, **program); });
   clock.addCollective((*program)->collective.kind, (*program)->report);

@@ -12,6 +12,7 @@
 
 #include "common/base/status.h"
 #include "libpopdist/collectives/plan/plan.h"
+#include "libpopdist/pod/device/program_cache.h"
 #include "pod/clock/tuner.h"
 #include "pod/collectives/collective.h"
 #include "pod/system/replica_layout.h"
@@ -32,8 +33,7 @@ struct Program {
 class Programs {
  public:
   /// `method` as GCL_OPTIONS names it.
-  Programs(ReplicaLayout layout, std::string method)
-      : layout_(std::move(layout)), topology_(layout_.spec), method_(std::move(method)) {}
+  Programs(ReplicaLayout layout, std::string method, std::string cache_directory);
 
   const ReplicaLayout& layout() const { return layout_; }
 
@@ -41,13 +41,21 @@ class Programs {
   /// Training repeats the same ones: each is compiled once, as long as they are not too many. It stays until
   /// the next call. kInvalidArgument: as scheduleByName.
   pop::Result<Program*> of(const Collective& collective, std::string_view method = {});
+  /// The same, from the cache's file if it has one.
+  pop::Result<Program*> stored(const Collective& collective, std::string_view method = {});
+  const ProgramCache& cache() const { return cache_; }
 
  private:
   using Key = std::tuple<CollectiveKind, int, int, std::uint64_t, std::size_t, int, std::string>;
 
+  pop::Result<Program*> get(const Collective& collective, std::string_view method, bool from_cache);
+  pop::Result<CompiledCollective> compile(const Collective& collective, const std::string& method) const;
+  std::string textOf(const Key& key) const;
+
   const ReplicaLayout layout_;
   const Topology topology_;
   const std::string method_;
+  const ProgramCache cache_;
   std::map<Key, Program> programs_;
 };
 
