@@ -293,10 +293,11 @@ std::vector<int> RankProgress::undelivered() const {
   return ranks;
 }
 
+// A peer whose sum waits for another one's may have done its part, and be elsewhere or at its end.
 void RankProgress::appendAwaited(std::vector<int>& ranks) const {
   if (allStepsDone() && has_sent_) work_.endpoint->appendUndelivered(ranks);
   for (const Active& active : active_) {
-    if (!finished(active)) ranks.push_back(active.step->peer);
+    if (mayMove(active)) ranks.push_back(active.step->peer);
   }
 }
 
