@@ -7,7 +7,7 @@
 
 namespace pop::contract {
 
-inline constexpr int kInstanceProtocol = 5;
+inline constexpr int kInstanceProtocol = 6;
 
 enum class InstanceMessage : std::uint8_t {
   kHello = 1,  ///< instance → agent: protocol, instance index, job id; the most bytes of a segment that it

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An instance that makes the calls of one row, and writes into a file what it has heard.
+// An instance that makes the calls of one row, or those of a circle, and writes into a file what it has
+// heard.
 //
-//   differ_instance ROW ODD BEFORE SECONDS DIRECTORY
+//   differ_instance ROW|circle|circle-with-fence ODD BEFORE SECONDS DIRECTORY
 //
 // ODD: the instance that differs. BEFORE: equal calls that come first. SECONDS: of the deadline. The files
 // are called after the instances: the milliseconds that the calls took, and the error's text.
@@ -16,6 +17,7 @@
 
 #include "popdist/cluster_resolver.hpp"
 #include "popdist/error.hpp"
+#include "tests/differ/circles.h"
 #include "tests/differ/heard.h"
 #include "tests/differ/row.h"
 
@@ -24,9 +26,19 @@ namespace {
 
 constexpr int kBetweenLooks_ms = 5;
 
-std::string heardOf(const Row& row, Context& context, bool differs, int before) {
+void makeCalls(char** arguments, Context& context) {
+  const std::string calls = arguments[1];
+  const int before = std::stoi(arguments[3]);
+  if (calls.starts_with("circle"))
+    callInCircle(context, {.equal_calls = before, .has_fence = calls == "circle-with-fence"});
+  else
+    make(allRows().at(std::stoul(calls)), context, context.instanceIndex() == std::stoi(arguments[2]),
+         before);
+}
+
+std::string heardOf(char** arguments, Context& context) {
   try {
-    make(row, context, differs, before);
+    makeCalls(arguments, context);
     return "";
   } catch (const popdist_error& error) {
     return error.what();
@@ -40,26 +52,24 @@ void write(const std::string& path, const std::string& text) {
 }
 
 /// The end of one would be news for the other.
-bool areAllThere(const std::string& directory) {
-  for (int instance = 0; instance < kInstances; ++instance)
+bool areAllThere(const std::string& directory, int instances) {
+  for (int instance = 0; instance < instances; ++instance)
     if (!std::filesystem::exists(directory + '/' + std::to_string(instance))) return false;
   return true;
 }
 
 int run(char** arguments) {
-  const Rows rows = allRows();
-  const Row& row = rows.at(std::stoul(arguments[1]));
   const std::string directory = arguments[5];
   const auto context = train::contextFor();
   context->setTimeout(std::chrono::seconds(std::stoi(arguments[4])));
-  const int own = context->instanceIndex();
   const auto begin = std::chrono::steady_clock::now();
-  const std::string heard = heardOf(row, *context, own == std::stoi(arguments[2]), std::stoi(arguments[3]));
+  const std::string heard = heardOf(arguments, *context);
   const auto took =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
-  write(directory + '/' + std::to_string(own), std::to_string(took.count()) + '\n' + heard);
+  write(directory + '/' + std::to_string(context->instanceIndex()),
+        std::to_string(took.count()) + '\n' + heard);
   const auto end = begin + kDeadline;
-  while (!areAllThere(directory) && std::chrono::steady_clock::now() < end)
+  while (!areAllThere(directory, context->numInstances()) && std::chrono::steady_clock::now() < end)
     ::poll(nullptr, 0, kBetweenLooks_ms);
   return 0;
 }

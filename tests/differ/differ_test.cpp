@@ -219,11 +219,12 @@ const char* when(const Row& row, bool over_hosts) {
 const char* const kNotFound = R"(
 ## What waits for the deadline
 
-Instances that wait for each other in different calls are found out where one thread of each makes them.
-These wait for the deadline:
+Instances that wait for each other in different calls are found out where one thread of each makes them: two, and
+on a host any number that wait in a circle, each for the next. These wait for the deadline:
 
-- three or more that wait in a circle, each for the next, on three communicators: only two waits are compared, that of
+- three or more that wait in a circle and are not all on one host: between hosts only two waits are compared, that of
   an instance and that of one it waits for
+- a circle through an instance that waits for more than eight others which wait elsewhere: it shows eight of them
 - asynchronous calls of different names: their order may differ and any thread may make the missing one, so that no
   wait proves that it will not come
 - an instance that waits where another of its threads has called, or entered fences, too: that thread may come again,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same with processes: poprun's, which share memory, and some that were started by hand, with TCP between
 // them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/differ/circles.h"
 #include "tests/differ/heard.h"
 #include "tests/differ/row.h"
 #include "tests/integration_popdist/cluster/hand_started.h"
@@ -18,6 +20,7 @@ namespace popdist::testing {
 namespace {
 
 using pop::testing::HandStarted;
+using ::testing::HasSubstr;
 
 struct Run {
   std::size_t row = 0;
@@ -35,8 +38,8 @@ std::vector<std::string> commandOf(const Run& run, const Row& row, const std::st
           directory};
 }
 
-std::string byPoprun(const std::vector<std::string>& command) {
-  pop::testing::PoprunSetup setup{.options = {"-np", "2"}};
+std::string byPoprun(const std::vector<std::string>& command, int instances) {
+  pop::testing::PoprunSetup setup{.options = {"-np", std::to_string(instances)}};
   setup.options.insert(setup.options.end(), command.begin(), command.end());
   pop::testing::PoprunProcess poprun(setup);
   const int exit_code = poprun.wait();
@@ -54,21 +57,26 @@ std::string byHand(const std::vector<std::string>& command) {
   return failed;
 }
 
-void expect(const Run& run, const Row& row) {
-  const pop::testing::TempDir directory;
-  const std::vector<std::string> command = commandOf(run, row, directory.path());
-  EXPECT_EQ(run.over_hosts ? byHand(command) : byPoprun(command), "");
+/// The error of each instance, "" for none.
+std::vector<std::string> heardIn(const std::string& directory, int instances) {
   std::vector<std::string> heard;
-  for (int instance = 0; instance < kInstances; ++instance) {
-    std::ifstream file(directory.path() + '/' + std::to_string(instance));
+  for (int instance = 0; instance < instances; ++instance) {
+    std::ifstream file(directory + '/' + std::to_string(instance));
     long took_ms = -1;
     file >> took_ms;
     file.ignore();
-    ASSERT_GE(took_ms, 0) << "instance " << instance << " has said nothing";
+    EXPECT_GE(took_ms, 0) << "instance " << instance << " has said nothing";
     EXPECT_LT(took_ms, std::chrono::milliseconds(kAtOnce).count());
     heard.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   }
-  expectHeard(row, run.over_hosts, heard);
+  return heard;
+}
+
+void expect(const Run& run, const Row& row) {
+  const pop::testing::TempDir directory;
+  const std::vector<std::string> command = commandOf(run, row, directory.path());
+  EXPECT_EQ(run.over_hosts ? byHand(command) : byPoprun(command, kInstances), "");
+  expectHeard(row, run.over_hosts, heardIn(directory.path(), kInstances));
 }
 
 /// Every row; each instance is the one that differs, in the first call and in a later one.
@@ -91,6 +99,34 @@ TEST(ProcessesThatDiffer, HearOfItAtOnceOnOneHost) {
 
 TEST(ProcessesThatDiffer, HearOfItAtOnceOverTcp) {
   expectAll(true);
+}
+
+/// What each of the instances has heard that wait in a circle.
+std::vector<std::string> heardInCircle(const std::string& circle, int instances, int before) {
+  const pop::testing::TempDir directory;
+  const std::string seconds = std::to_string(kDeadline.count());
+  EXPECT_EQ(byPoprun({DIFFER_INSTANCE_PATH, circle, "0", std::to_string(before), seconds, directory.path()},
+                     instances),
+            "");
+  return heardIn(directory.path(), instances);
+}
+
+TEST(ProcessesThatDiffer, HearThatTheyWaitInACircle) {
+  for (const int instances : {3, 4}) {
+    for (const int before : {0, kEqualCalls}) {
+      SCOPED_TRACE(std::to_string(instances) + " after " + std::to_string(before));
+      const std::vector<std::string> heard = heardInCircle("circle", instances, before);
+      for (const std::string& text : heard)
+        for (const std::string& call : callsInCircle(instances)) EXPECT_THAT(text, HasSubstr(call));
+    }
+  }
+}
+
+TEST(ProcessesThatDiffer, HearThatTheyWaitInACircleWithAFence) {
+  for (const int instances : {3, 4}) {
+    const std::vector<std::string> heard = heardInCircle("circle-with-fence", instances, 0);
+    for (const std::string& text : heard) EXPECT_THAT(text, HasSubstr("fence")) << instances;
+  }
 }
 
 }  // namespace

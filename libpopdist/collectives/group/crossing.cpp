@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ranges>
 #include <set>
 
 #include "libpopdist/collectives/group/group.h"
@@ -13,11 +14,25 @@ namespace {
 // Instances in a fence are told of a call that is none at once.
 constexpr std::chrono::milliseconds kTellsFence{1000};
 
-std::string textOfWaits(int first, const std::string& first_call, int second,
-                        const std::string& second_call) {
-  return "the calls differ, and each waits for the other: instance " + std::to_string(first) + " is in " +
-         first_call + ", instance " + std::to_string(second) + " in " + second_call +
-         ": make the same calls in the same order on all instances";
+std::string textOf(const LongWait::Place& place) {
+  return place.group == kFence ? place.call : place.call + " on communicator " + std::to_string(place.group);
+}
+
+// Begins with the lowest instance: the same text for all.
+std::string textOf(std::vector<LongWait::Place> circle) {
+  std::ranges::rotate(circle, std::ranges::min_element(circle, {}, &LongWait::Place::instance));
+  std::string text = std::string("the calls differ, and each waits for the ") +
+                     (circle.size() == 2 ? "other" : "next, the last for the first") + ": ";
+  for (const LongWait::Place& each : circle) {
+    const bool is_first = &each == &circle.front();
+    text += std::string(is_first ? "" : ", ") + "instance " + std::to_string(each.instance) +
+            (is_first ? " is in " : " in ") + textOf(each);
+  }
+  return text + ": make the same calls in the same order on all instances";
+}
+
+exec::PeerLoss lossOf(const std::vector<LongWait::Place>& circle) {
+  return {circle[1].instance, textOf(circle), pop::Code::kFailedPrecondition};
 }
 
 }  // namespace
@@ -29,14 +44,15 @@ std::optional<exec::PeerLoss> Crossing::find(std::span<const int> awaited) {
   if (!wait_.isLong()) return std::nullopt;
   wait_.show([this] { return ownCall(); });
   const context::ContextState& context = members_.context();
-  bool are_all_here = true;
+  std::vector<int> here;
   for (const int rank : awaited) {
     const int instance = members_.instanceOf(first_rank_ + rank);
-    are_all_here &= context.isLocal(instance);
-    if (instance == context.instance_index || !context.isLocal(instance)) continue;
-    if (const auto other = wait_.findOnHost(instance)) return found(instance, *other);
+    if (context.isLocal(instance) && instance != context.instance_index) here.push_back(instance);
   }
-  if (!are_all_here) tellOthers(awaited);
+  const auto circle = wait_.findCircle(here);
+  if (!circle.empty()) return lossOf(circle);
+  const auto is_here = [&](int rank) { return context.isLocal(members_.instanceOf(first_rank_ + rank)); };
+  if (!std::ranges::all_of(awaited, is_here)) tellOthers(awaited);
   return std::nullopt;
 }
 
@@ -81,27 +97,36 @@ std::optional<exec::PeerLoss> Crossing::findWith(int rank, const exec::Header& n
     return std::nullopt;
   const exec::Header call = note.callOfNote(begun);
   const std::string name(call.tensorName());
-  return found(
-      members_.instanceOf(first_rank_ + rank),
-      {number, number == kFence ? callOfFence(name) : exec::describeCall(call.key, call.count, name)});
+  const std::vector<LongWait::Place> circle{
+      {context.instance_index, members_.number(), ownCall()},
+      {members_.instanceOf(first_rank_ + rank), number,
+       number == kFence ? callOfFence(name) : exec::describeCall(call.key, call.count, name)}};
+  tell({number}, textOf(circle));
+  return lossOf(circle);
 }
 
-// Instances that wait in the other group, or in the fence, hear it there.
-exec::PeerLoss Crossing::found(int instance, const LongWait::Other& other) {
+// One that hears of the circle from another tells others, too.
+void Crossing::over() {
+  const auto circle = wait_.circle();
+  if (!circle.empty()) tell(wait_.groupsInVain(), textOf(circle));
+  wait_.over();
+}
+
+// The fence may take longer.
+void Crossing::tell(const std::set<int>& groups, const std::string& why) const {
   const context::ContextState& context = members_.context();
-  const int own = context.instance_index;
-  const std::string own_call = ownCall();
-  const std::string text = own < instance ? textOfWaits(own, own_call, instance, other.call)
-                                          : textOfWaits(instance, other.call, own, own_call);
-  if (other.group == kFence) {
-    static_cast<void>(context.link->fence(own_call, kTellsFence, {}));
-  } else {
-    context.groups.with(other.group, [&](Group& group) {
-      group.abandon({.status = pop::failedPrecondition(text), .peer_instance = own, .heard = false});
+  for (const int number : groups | std::views::reverse) {
+    if (!isForThisThread(context, number)) continue;
+    if (number == kFence) {
+      static_cast<void>(context.link->fence(ownCall(), kTellsFence, {}));
+      continue;
+    }
+    context.groups.with(number, [&](Group& group) {
+      group.abandon(
+          {.status = pop::failedPrecondition(why), .peer_instance = context.instance_index, .heard = false});
       return true;
     });
   }
-  return {instance, text, pop::Code::kFailedPrecondition};
 }
 
 }  // namespace popdist::group

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/collectives/group/fence.h"
 
+#include <vector>
+
 #include "common/contract/segment.h"
 #include "libpopdist/collectives/group/long_wait.h"
 #include "libpopdist/collectives/messages/exec/short_wait.h"
@@ -26,13 +28,15 @@ class FenceWait {
     if (context_.timeout() < exec::kShortWait || !wait_.isLong()) return;
     wait_.show([this] { return callOfFence(tag_); });
     const auto instances = static_cast<int>(context_.link->segment().header()->instances);
+    std::vector<int> here;
     for (int instance = 0; instance < instances; ++instance) {
       if (instance == context_.instance_index) continue;
       if (context_.isLocal(instance))
-        wait_.findOnHost(instance);
+        here.push_back(instance);
       else
         wait_.tell(instance, note_, instances);
     }
+    wait_.findCircle(here);
   }
 
  private:

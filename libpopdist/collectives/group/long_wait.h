@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A wait that has taken long, as other instances see it: at a station of this host, and by notes over the
-// connections of groups (docs/adr/0074).
+// connections of groups (docs/adr/0074, 0087).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/contract/station.h"
 #include "common/sys/awake_clock.h"
@@ -38,13 +41,19 @@ class LongWait {
     if (station_ == nullptr) enter(call());
   }
 
-  struct Other {
+  struct Place {
+    int instance = 0;
     int group = kFence;
     std::string call;
   };
-  /// The wait of an instance on this host that only this thread could end, and which alone could end this
-  /// one.
-  std::optional<Other> findOnHost(int instance);
+  /// In each turn after show(), with the instances of this host that this one waits for: its wait and others
+  /// of this host, each of which waits in vain for the next, and the last for the first. Returned in one turn
+  /// of each of them, once all have found it. Empty: none.
+  std::vector<Place> findCircle(std::span<const int> instances);
+  /// The same, of the last turn.
+  std::vector<Place> circle() const;
+  /// The groups in which others of this host wait for this one in vain.
+  std::set<int> groupsInVain() const;
 
   /// Sends `note` to an instance on another host, once for each group that has both. `members`: how many wait
   /// for each other; where they are many, notes go over connections that are there.
@@ -55,12 +64,21 @@ class LongWait {
 
  private:
   void enter(const std::string& call);
+  void leave();
+  void showCalls();
+  void showBlockers(std::span<const int> instances);
+  void append(int instance, std::vector<std::uint64_t>& waits) const;
+  bool isBlockedBy(const pop::contract::Station& theirs) const;
+  void search();
 
   const context::ContextState& context_;
   const int number_;
   std::optional<pop::sys::AwakeClock::time_point> since_;
   pop::contract::Station* station_ = nullptr;  // this wait's
-  std::size_t place_ = 0;                      // its number
+  std::uint64_t own_ = 0;                      // its name
+  std::vector<std::uint64_t> seen_;            // waits that blocked this one in the last turn
+  std::vector<std::uint64_t> circle_;          // begins with own_
+  std::vector<Place> places_;                  // of circle_
   std::set<std::pair<int, int>> told_;         // groups and instances that have a note of this wait
 };
 

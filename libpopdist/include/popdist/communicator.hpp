@@ -12,7 +12,7 @@
 //   - If a member makes another call, all members get an error. By messages, a member whose part was already
 //     done gets it in its next call.
 //   - If members call on different communicators, and each has one thread that calls, they wait for each
-//     other: on one host that is an error, too, after 300 ms (docs/adr/0074).
+//     other: on one host that is an error, too, after 500 ms (docs/adr/0087).
 // When it returns
 //   - This member's result is complete, and its buffers may be used again.
 // Buffers
