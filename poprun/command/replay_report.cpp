@@ -114,12 +114,12 @@ std::uint64_t vectorBytes(const TracedCollective& collective, int replicas) {
 }
 
 // Traces repeat the same few collectives.
-class Clock {
+class CollectiveTimes {
  public:
-  Clock(const pod::ReplicaLayout& layout, AlgorithmChoice choice)
+  CollectiveTimes(const pod::ReplicaLayout& layout, AlgorithmChoice choice)
       : topology_(layout.spec), layout_(layout), choice_(choice) {}
 
-  const TimedCollective& time(const TracedCollective& collective) {
+  const TimedCollective& of(const TracedCollective& collective) {
     const auto key = std::tuple(collective.kind, collective.bytes, collective.element_bytes);
     const auto known = times_.find(key);
     return known != times_.end() ? known->second : times_.emplace(key, timed(collective)).first->second;
@@ -157,10 +157,10 @@ Result<Replay> replayOn(const pod::PodSpec& system, const cli::SimulateOptions& 
                         int ranks) {
   Replay replay;
   POP_ASSIGN_OR_RETURN(replay.layout, layoutOn(system, ranks, options.ipus_per_replica));
-  Clock clock(replay.layout, choiceOf(options.algorithm));
+  CollectiveTimes times(replay.layout, choiceOf(options.algorithm));
   for (const auto& [computation, node] : work.collectives) {
     replay.computation_s += secondsOf(computation);
-    const TimedCollective& timed = clock.time(*node.collective);
+    const TimedCollective& timed = times.of(*node.collective);
     replay.collectives.push_back({node.name, *node.collective, timed, replay.all_s()});
     replay.collectives_s += timed.seconds;
     replay.bound_s += timed.bound_s;
