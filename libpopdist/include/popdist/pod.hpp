@@ -201,11 +201,25 @@ class Pod {
   /// advanceCompute.
   void advanceStreaming(SimulatedTime time);
 
+  /// While it lives, the Pod's compute tiles and I/O tiles work at the same time: of computation on the one
+  /// hand (advanceCompute, advance), collectives and streaming on the other, the clock counts the longer one.
+  /// Within another one it has no effect. Local, not collective. From: I/O tiles of Poplar.
+  class Overlap {
+   public:
+    explicit Overlap(Pod& pod);
+    ~Overlap();
+    Overlap(const Overlap&) = delete;
+    Overlap& operator=(const Overlap&) = delete;
+
+   private:
+    Pod& pod_;
+  };
+
   /// Time of an all-reduce of `bytes` by the usual estimate, which knows nothing of rounds and latency: the
   /// tensor over the links twice; on several Pods also 1/replicas of it over the links between them.
   SimulatedTime allReduceEstimate(std::size_t bytes) const;
 
-  /// The parts of time().
+  /// The parts of time(), which is their sum without what is hidden.
   struct Times {
     SimulatedTime compute{0};  ///< advanceCompute() and advance()
     SimulatedTime all_reduce{0};
@@ -214,6 +228,7 @@ class Pod {
     SimulatedTime all_to_all{0};
     SimulatedTime broadcast{0};
     SimulatedTime streaming{0};
+    SimulatedTime hidden{0};  ///< by Overlap
   };
   const Times& times() const;
 

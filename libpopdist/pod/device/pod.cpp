@@ -116,6 +116,13 @@ void Pod::advanceAllReduce(std::size_t bytes, int replicas_per_group) {
   impl_->addTime(CollectiveKind::kAllReduce, replicas_per_group, bytes, 1);
 }
 
+Pod::Overlap::Overlap(Pod& pod) : pod_(pod) {
+  pod_.impl_->clock.beginOverlap();
+}
+Pod::Overlap::~Overlap() {
+  pod_.impl_->clock.endOverlap();
+}
+
 SimulatedTime Pod::allReduceEstimate(std::size_t bytes) const {
   return pod::allReduceEstimate(impl_->layout(), bytes);
 }

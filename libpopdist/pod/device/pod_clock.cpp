@@ -25,6 +25,17 @@ void PodClock::addCollective(CollectiveKind kind, const PodCollective& collectiv
   last_ = collective;
 }
 
+void PodClock::beginOverlap() {
+  if (overlaps_++ > 0) return;
+  compute_before_ = times_.compute;
+  on_io_tiles_before_ = onIoTiles();
+}
+
+void PodClock::endOverlap() {
+  if (--overlaps_ > 0) return;
+  times_.hidden += std::min(times_.compute - compute_before_, onIoTiles() - on_io_tiles_before_);
+}
+
 SimulatedTime& PodClock::partOf(CollectiveKind kind) {
   switch (kind) {
     case CollectiveKind::kAllReduce:

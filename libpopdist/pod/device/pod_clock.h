@@ -17,7 +17,7 @@ class PodClock {
     return times_.all_reduce + times_.reduce_scatter + times_.all_gather + times_.all_to_all +
            times_.broadcast;
   }
-  SimulatedTime time() const { return times_.compute + collectiveTime() + times_.streaming; }
+  SimulatedTime time() const { return times_.compute + onIoTiles() - times_.hidden; }
   const PodCollective& lastCollective() const { return last_; }
 
   /// kInvalidArgument, and nothing has changed: negative, or the time would be more than can be counted.
@@ -26,12 +26,20 @@ class PodClock {
 
   void addCollective(CollectiveKind kind, const PodCollective& collective);
 
+  /// Computation is beside collectives and streaming until the same number of ends.
+  void beginOverlap();
+  void endOverlap();
+
  private:
+  SimulatedTime onIoTiles() const { return collectiveTime() + times_.streaming; }
   pop::Status add(SimulatedTime time, SimulatedTime& part);
   SimulatedTime& partOf(CollectiveKind kind);
 
   Pod::Times times_;
   PodCollective last_;
+  int overlaps_ = 0;
+  SimulatedTime compute_before_{0};  ///< the outermost overlap
+  SimulatedTime on_io_tiles_before_{0};
 };
 
 }  // namespace popdist::pod

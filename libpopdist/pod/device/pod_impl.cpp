@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/pod/device/pod_impl.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -147,18 +148,22 @@ pop::Status Pod::Impl::checkParts(std::size_t count, int group) const {
   if (parts_.size() != static_cast<std::size_t>(instances_))
     return pop::invalidArgument("expected a part for each of the " + pop::counted(instances_, "instance") +
                                 ", got " + std::to_string(parts_.size()));
+  std::vector<plan::Range> sorted;
   for (const plan::Range& part : parts_) {
     if (part.begin > count || part.count > count - part.begin)
       return pop::invalidArgument("a part has " + std::to_string(part.count) + " elements from " +
                                   std::to_string(part.begin) + " on, and there are " + std::to_string(count));
-    for (const plan::Range& other : parts_) {
-      const bool same = part.begin == other.begin && part.count == other.count;
-      const bool apart = part.begin + part.count <= other.begin || other.begin + other.count <= part.begin;
-      if (!same && !apart && part.count > 0 && other.count > 0)
-        return pop::invalidArgument("parts that begin at " + std::to_string(part.begin) + " and " +
-                                    std::to_string(other.begin) +
-                                    " have elements in common, and are not the same");
-    }
+    if (part.count > 0) sorted.push_back(part);
+  }
+  std::ranges::sort(sorted, {}, &plan::Range::begin);
+  for (std::size_t at = 1; at < sorted.size(); ++at) {
+    const plan::Range& part = sorted[at - 1];
+    const plan::Range& next = sorted[at];
+    const bool same = part.begin == next.begin && part.count == next.count;
+    if (!same && next.begin < part.begin + part.count)
+      return pop::invalidArgument("parts that begin at " + std::to_string(part.begin) + " and " +
+                                  std::to_string(next.begin) +
+                                  " have elements in common, and are not the same");
   }
   return {};
 }

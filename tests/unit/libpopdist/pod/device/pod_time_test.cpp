@@ -177,5 +177,28 @@ TEST(PodTime, DependsOnTheSystem) {
   EXPECT_NE(one_pod.count(), two_pods.count());
 }
 
+// ---- overlap
+
+TEST(PodTime, OfAnOverlapIsThatOfTheLongerOne) {
+  const GroupShape shape{.replicas_of_instance = {4}};
+  const SimulatedTime collective = timeOf(shape, [](Pod& pod) { sum(pod, 10'000); });
+  const auto ended = [&](SimulatedTime compute) {
+    return timeOf(shape, [&](Pod& pod) {
+      pod.advance(SimulatedTime(7));
+      {
+        const Pod::Overlap overlap(pod);
+        pod.advance(compute);
+        const Pod::Overlap inner(pod);
+        sum(pod, 10'000);
+      }
+      EXPECT_EQ(pod.times().hidden, std::min(compute, collective));
+      EXPECT_EQ(pod.times().compute, compute + SimulatedTime(7));
+      EXPECT_EQ(pod.collectiveTime(), collective);
+    });
+  };
+  EXPECT_EQ(ended(collective / 2), collective + SimulatedTime(7));
+  EXPECT_EQ(ended(collective * 3), collective * 3 + SimulatedTime(7));
+}
+
 }  // namespace
 }  // namespace popdist
