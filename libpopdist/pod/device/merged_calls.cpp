@@ -13,10 +13,10 @@
 namespace popdist {
 namespace {
 
-using Tensors = std::span<const Pod::Tensor>;
+using PodTensors = std::span<const Pod::Tensor>;
 
 // The first ones that are merged: at least one.
-std::size_t mergedOf(Tensors tensors, std::size_t most_elements) {
+std::size_t mergedOf(PodTensors tensors, std::size_t most_elements) {
   std::size_t merged = 0;
   for (std::size_t left = most_elements; merged < tensors.size() && tensors[merged].count <= left; ++merged)
     left -= tensors[merged].count;
@@ -26,7 +26,7 @@ std::size_t mergedOf(Tensors tensors, std::size_t most_elements) {
 // Tensors of each replica one after the other.
 class Together {
  public:
-  Together(Tensors tensors, std::size_t element_bytes) : tensors_(tensors), element_bytes_(element_bytes) {
+  Together(PodTensors tensors, std::size_t element_bytes) : tensors_(tensors), element_bytes_(element_bytes) {
     for (const Pod::Tensor& each : tensors) count_ += each.count;
     memory_.resize(replicas() * count_ * element_bytes_);
     for (std::size_t local = 0; local < replicas(); ++local)
@@ -55,7 +55,7 @@ class Together {
     }
   }
 
-  const Tensors tensors_;
+  const PodTensors tensors_;
   const std::size_t element_bytes_;
   std::size_t count_ = 0;
   std::vector<std::byte> memory_;
@@ -64,7 +64,7 @@ class Together {
 
 }  // namespace
 
-void Pod::allReduceMany(Tensors tensors, Type type, std::size_t merged_bytes, Operator op,
+void Pod::allReduceMany(PodTensors tensors, Type type, std::size_t merged_bytes, Operator op,
                         const PodCallOptions& options) {
   const auto callOf = [&](std::span<void* const> local, std::size_t count) {
     const std::span<const void* const> in(const_cast<const void* const*>(local.data()), local.size());
