@@ -59,7 +59,7 @@ _popctl() {
     top*) words="--help" ;;
     "create partition"|"create partitions") words="--help --size --allocation --cluster --num-gcds --gcds --gcd-sync-replicas --num-segments --segments --index --reconfigurable --routing --gw-routing --sync-type --relocatable --no-auto-reset --no-ipuof-files" ;;
     "list partitions"|"list partition") words="--help --allocation" ;;
-    "get partition"|"get partitions") words="--help --gcd --ipuof-configs --ipu-configs" ;;
+    "get partition"|"get partitions") words="--help --gcd --ipuof-configs --ipu-configs --system" ;;
     "reset partition"|"reset partitions") words="--help --relocatable" ;;
     "remove partition"|"remove partitions") words="--help --force" ;;
     "delete partition"|"delete partitions") words="--help --force" ;;

@@ -147,6 +147,7 @@ complete -c popctl -n '__fish_seen_subcommand_from get' -l help
 complete -c popctl -n '__fish_seen_subcommand_from get' -l gcd
 complete -c popctl -n '__fish_seen_subcommand_from get' -l ipuof-configs
 complete -c popctl -n '__fish_seen_subcommand_from get' -l ipu-configs
+complete -c popctl -n '__fish_seen_subcommand_from get' -l system
 complete -c popctl -n 'not __fish_seen_subcommand_from submit list get cancel signal hold release wait forget logs attach drain resume remove set check backup about top create reset delete completion' -f -a reset
 complete -c popctl -n '__fish_seen_subcommand_from reset' -f -a partition -d 'configure the IPUs anew'
 complete -c popctl -n '__fish_seen_subcommand_from reset' -f -a partitions -d 'configure the IPUs anew'

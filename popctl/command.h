@@ -139,6 +139,7 @@ struct PodOptions {
   bool no_ipuof_files = false;
   std::optional<std::uint32_t> gcd;
   bool ipuof_configs = false;
+  bool system = false;
   bool force = false;
   std::optional<int> num_ilds;  ///< of a cluster, as the next three
   std::optional<int> machines_per_ild;

@@ -118,6 +118,7 @@ void addCreateAllocation(CLI::App& app, PodOptions& options) {
 void addGet(CLI::App& app, PodOptions& options) {
   app.add_option("--gcd", options.gcd, "only this graph compile domain, from 0")->type_name("N");
   app.add_flag("--ipuof-configs,--ipu-configs", options.ipuof_configs, "print what programs need to use it");
+  app.add_flag("--system", options.system, "print the Pod that its programs see, as a system file");
 }
 
 }  // namespace
@@ -162,6 +163,8 @@ std::string podMistake(const Command& command) {
     return "say which IPU-Machines: --agents NAME,…";
   if (command.action == Action::kGetPartition && pods.gcd && !pods.ipuof_configs)
     return "--gcd goes with --ipuof-configs";
+  if (pods.system && (pods.ipuof_configs || command.common.json))
+    return "--system prints a system file: leave out --ipuof-configs and --json";
   return {};
 }
 

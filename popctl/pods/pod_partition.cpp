@@ -7,11 +7,13 @@
 #include "common/base/text.h"
 #include "popctl/answered.h"
 #include "popctl/pods/ipuof_files.h"
+#include "popctl/pods/partition_wiring.h"
 #include "popctl/pods/pod_commands.h"
 #include "popctl/pods/pod_requests.h"
 #include "popctl/pods/pod_tables.h"
 #include "popctl/pods/pod_wait.h"
 #include "popctl/rpc/exit_codes.h"
+#include "popdistd/partitions/partition_system.h"
 
 namespace pop::popctl {
 namespace {
@@ -124,6 +126,14 @@ int getPartition(const Command& command, PodsClient& client) {
   return printText(partitionTable(partition.value(), status.value(), known));
 }
 
+int showSystem(const Command& command, PodsClient& client) {
+  const Result<virmgrpc::Partition> partition = find(client, command.object);
+  if (!partition.ok()) return failed(command, partition.status());
+  const Result<std::string> system =
+      vipu::systemFor(model::JobSpec(), command.object, wiredAs(partition.value().spec()));
+  return system.ok() ? printText(system.value() + '\n') : failed(command, system.status());
+}
+
 // One GCD alone is its file's text. Scripts that ask for all cut off a first line.
 std::string configsText(const Command& command, const virmgrpc::PartitionConfig& config) {
   const std::vector<vipu::GcdConfig> gcds = gcdsOf(config);
@@ -148,6 +158,7 @@ int askOfPartition(const Command& command, PodsClient& client) {
     case Action::kReleasePartition:
       return releasePartition(command, client);
     default:
+      if (command.pods.system) return showSystem(command, client);
       if (!command.pods.ipuof_configs) return getPartition(command, client);
       return shown(
           command, configOf(client, command.object, command.pods.gcd),

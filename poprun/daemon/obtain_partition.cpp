@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/daemon/obtain_partition.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <thread>
 
 #include "common/base/text.h"
+#include "popctl/pods/partition_wiring.h"
 #include "popdistd/partitions/partition_system.h"
 
 namespace pop::daemon {
@@ -109,12 +109,7 @@ Result<JobPartition> existing(const PartitionOrder& order, PodsClient& client,
 
 Result<std::string> systemIn(const PartitionOrder& order, PodsClient& client, const std::string& id) {
   POP_ASSIGN_OR_RETURN(const virmgrpc::PartitionSpec message, specOf(client, id));
-  vipu::PartitionSpec spec;
-  spec.size = message.ipus_size();
-  spec.num_segments = std::clamp(static_cast<int>(message.num_ipulink_segments()), 1, vipu::kMaxIlds);
-  spec.routing = static_cast<vipu::IpuLinkRouting>(message.ipulink_routing_type());
-  spec.gw_routing = static_cast<vipu::GatewayRouting>(message.gw_routing_type());
-  return vipu::systemFor(order.job, id, spec);
+  return vipu::systemFor(order.job, id, popctl::wiredAs(message));
 }
 
 std::string misfit(const PartitionOrder& order, const virmgrpc::PartitionSpec& spec) {

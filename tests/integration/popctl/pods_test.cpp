@@ -102,6 +102,19 @@ TEST_F(PodsCommands, FilesOfOthersStay) {
   EXPECT_TRUE(hasFile("p_gcd0_gcd0_ipuof.conf"));
 }
 
+TEST_F(PodsCommands, APartitionIsASystemToSimulate) {
+  ASSERT_EQ(popctl({"create", "partition", "p", "--size", "16"}).exit_code, 0);
+  const Outcome system = popctl({"get", "partition", "p", "--system"});
+  EXPECT_THAT(system.out,
+              StartsWith("system p; ilds 1; machines 4; machines-per-gateway 1; topology mesh; "));
+  const std::string path = home_.path() + "/p.system";
+  std::ofstream(path) << system.out;
+  EXPECT_THAT(runAs("poprun", {"simulate", "--all-reduce", "1MB", "--system", path}, "").out,
+              HasSubstr("on p, 16 replicas"));
+  EXPECT_EQ(popctl({"get", "partition", "p", "--system", "--json"}).exit_code, 2);
+  EXPECT_EQ(popctl({"get", "partition", "q", "--system"}).exit_code, 3);
+}
+
 TEST_F(PodsCommands, WhatCannotBeIsRefusedInTheServersWords) {
   const Outcome odd = popctl({"create", "partition", "p", "--size", "3"});
   EXPECT_EQ(odd.exit_code, 1);
