@@ -104,6 +104,8 @@ _poprun_simulate_value() {
     --export-model) _poprun_paths -f "$word" ;;
     --system) _poprun_list 'pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 pod64-torus pod64-twist pod1024 pod4096 pod16384 pod65536' "$word" ;;
     --all-reduce) COMPREPLY=() ;;
+    --collective) COMPREPLY=() ;;
+    --group) COMPREPLY=() ;;
     --replay) _poprun_paths -f "$word" ;;
     --export-chakra) _poprun_paths -f "$word" ;;
     --remove-link) COMPREPLY=() ;;
@@ -116,7 +118,7 @@ _poprun_simulate_value() {
     --gradient-accumulation) COMPREPLY=() ;;
     --global-batch) COMPREPLY=() ;;
     --trace) _poprun_paths -f "$word" ;;
-    *) COMPREPLY=($(compgen -W '--help --model --fit --hold-out --export-model --system --all-reduce --replay --export-chakra --remove-link --slow-ipu --topology --ipus-per-replica --algorithm --show-steps --num-replicas --micro-batch --gradient-accumulation --global-batch --trace --show-system --json --svg' -- "$word")) ;;
+    *) COMPREPLY=($(compgen -W '--help --model --fit --hold-out --export-model --system --all-reduce --collective --group --replay --export-chakra --remove-link --slow-ipu --topology --ipus-per-replica --algorithm --show-steps --num-replicas --micro-batch --gradient-accumulation --global-batch --trace --show-system --json --svg' -- "$word")) ;;
   esac
 }
 

@@ -136,19 +136,21 @@ complete -c poprun -n __poprun_simulates -l hold-out -d 'runs on these Pods are 
 complete -c poprun -n __poprun_simulates -l export-model -d 'write the model with all that was learned into this new file' -r -F
 complete -c poprun -n __poprun_simulates -l system -d 'Pods to predict for, or system files such as ./my.system, separated by commas' -r -f -a "(__fish_append , pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 pod64-torus pod64-twist pod1024 pod4096 pod16384 pod65536)"
 complete -c poprun -n __poprun_simulates -l all-reduce -d 'instead of a training: the ways to sum so much of each replica, such as 64MiB, and their times' -r -f
+complete -c poprun -n __poprun_simulates -l collective -d 'the same for all-reduce, reduce-scatter, all-gather, all-to-all or broadcast of a vector of SIZE' -r -f
+complete -c poprun -n __poprun_simulates -l group -d 'of a collective: groups of N replicas, STRIDE apart, which all make it at the same time' -r -f
 complete -c poprun -n __poprun_simulates -l replay -d 'instead of a training: the collectives of the Chakra execution traces PREFIX.0.et, PREFIX.1.et and so on, one for each replica' -r -F
 complete -c poprun -n __poprun_simulates -l export-chakra -d 'write the all-reduce, or a step of the training, as new Chakra execution traces PREFIX.0.et and so on' -r -F
 complete -c poprun -n __poprun_simulates -l remove-link -d 'what if these cables were out? Such as ipu0-ipu2, separated by commas' -r -f -a "(__fish_append , )"
 complete -c poprun -n __poprun_simulates -l slow-ipu -d 'what if these IPUs were slow? Such as ipu3=0.8, separated by commas' -r -f -a "(__fish_append , )"
 complete -c poprun -n __poprun_simulates -l topology -d 'what if the IPUs were joined so: mesh, torus or barley-twist' -r -f -a 'mesh torus barley-twist'
-complete -c poprun -n __poprun_simulates -l ipus-per-replica -d 'of an all-reduce or a replay; of a training the model says it' -r -f
-complete -c poprun -n __poprun_simulates -l algorithm -d 'gcl or quickest; of --all-reduce also the beginning of a name in its table' -r -f
-complete -c poprun -n __poprun_simulates -l show-steps -d 'print the copies between replicas of an all-reduce\'s algorithm, round by round' -f
+complete -c poprun -n __poprun_simulates -l ipus-per-replica -d 'of a collective or a replay; of a training the model says it' -r -f
+complete -c poprun -n __poprun_simulates -l algorithm -d 'gcl or quickest; of a collective also the beginning of a name in its table' -r -f
+complete -c poprun -n __poprun_simulates -l show-steps -d 'print the copies between replicas of a collective\'s algorithm, round by round' -f
 complete -c poprun -n __poprun_simulates -l num-replicas -d 'copies of the model' -r -f
 complete -c poprun -n __poprun_simulates -l micro-batch -d 'elements of a micro-batch' -r -f
 complete -c poprun -n __poprun_simulates -l gradient-accumulation -d 'number of micro-batches of a step' -r -f
 complete -c poprun -n __poprun_simulates -l global-batch -d 'samples of a step, whatever the Pod: decides the gradient accumulation on each of them' -r -f
-complete -c poprun -n __poprun_simulates -l trace -d 'write the timeline of an all-reduce\'s algorithm into this new file, for Perfetto or chrome://tracing' -r -F
+complete -c poprun -n __poprun_simulates -l trace -d 'write the timeline of a collective\'s algorithm into this new file, for Perfetto or chrome://tracing' -r -F
 complete -c poprun -n __poprun_simulates -l show-system -d 'print the Pod as a system file, to change and to give to --system; with --svg as a picture' -f
 complete -c poprun -n __poprun_simulates -l json -d 'print one JSON object, in seconds and samples' -f
 complete -c poprun -n __poprun_simulates -l svg -d 'print a picture: throughput against replicas, or the Pod of --show-system' -f

@@ -12,19 +12,21 @@ if (( CURRENT > 2 )) && [[ $words[2] = simulate ]]; then
     '--export-model=[write the model with all that was learned into this new file]:FILE:_files' \
     '--system=[Pods to predict for, or system files such as ./my.system, separated by commas]:PODS:_values -s , PODS pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256 mk1-16 mk1-64 pod64-torus pod64-twist pod1024 pod4096 pod16384 pod65536' \
     '--all-reduce=[instead of a training: the ways to sum so much of each replica, such as 64MiB, and their times]:SIZE: ' \
+    '--collective=[the same for all-reduce, reduce-scatter, all-gather, all-to-all or broadcast of a vector of SIZE]:NAME=SIZE: ' \
+    '--group=[of a collective: groups of N replicas, STRIDE apart, which all make it at the same time]:N[\:STRIDE]: ' \
     '--replay=[instead of a training: the collectives of the Chakra execution traces PREFIX.0.et, PREFIX.1.et and so on, one for each replica]:PREFIX:_files' \
     '--export-chakra=[write the all-reduce, or a step of the training, as new Chakra execution traces PREFIX.0.et and so on]:PREFIX:_files' \
     '--remove-link=[what if these cables were out? Such as ipu0-ipu2, separated by commas]:LINKS:_values -s , LINKS ' \
     '--slow-ipu=[what if these IPUs were slow? Such as ipu3=0.8, separated by commas]:IPUS:_values -s , IPUS ' \
     '--topology=[what if the IPUs were joined so: mesh, torus or barley-twist]:NAME:(mesh torus barley-twist)' \
-    '--ipus-per-replica=[of an all-reduce or a replay; of a training the model says it]:N: ' \
-    '--algorithm=[gcl or quickest; of --all-reduce also the beginning of a name in its table]:NAME: ' \
-    '--show-steps[print the copies between replicas of an all-reduce'\''s algorithm, round by round]' \
+    '--ipus-per-replica=[of a collective or a replay; of a training the model says it]:N: ' \
+    '--algorithm=[gcl or quickest; of a collective also the beginning of a name in its table]:NAME: ' \
+    '--show-steps[print the copies between replicas of a collective'\''s algorithm, round by round]' \
     '--num-replicas=[copies of the model]:N: ' \
     '--micro-batch=[elements of a micro-batch]:N: ' \
     '--gradient-accumulation=[number of micro-batches of a step]:N: ' \
     '--global-batch=[samples of a step, whatever the Pod: decides the gradient accumulation on each of them]:N: ' \
-    '--trace=[write the timeline of an all-reduce'\''s algorithm into this new file, for Perfetto or chrome://tracing]:FILE:_files' \
+    '--trace=[write the timeline of a collective'\''s algorithm into this new file, for Perfetto or chrome://tracing]:FILE:_files' \
     '--show-system[print the Pod as a system file, to change and to give to --system; with --svg as a picture]' \
     '--json[print one JSON object, in seconds and samples]' \
     '--svg[print a picture: throughput against replicas, or the Pod of --show-system]' \

@@ -125,18 +125,54 @@ Picoseconds boundOfOne(const Topology& topology, const ReplicaLayout& layout, co
   return timeOf(throughEachReplica(collective) * static_cast<double>(collective.bytes()), most);
 }
 
+// What must come into each group of a cut, for a vector of one byte: `coming(group, members)`.
+template <typename Coming>
+Picoseconds boundOfCuts(const Topology& topology, const ReplicaLayout& layout, std::uint64_t bytes,
+                        const Coming& coming) {
+  Picoseconds bound{0};
+  forEachCut(topology, layout, [&](const Cut& cut) {
+    std::vector<int> members(static_cast<std::size_t>(cut.groups));
+    for (int ipu = 0; ipu < layout.ipuCount(); ipu += layout.ipus_per_replica)
+      ++members[static_cast<std::size_t>(cut.group_of[static_cast<std::size_t>(ipu)])];
+    const Capacity capacity = capacityOf(topology, cut);
+    for (std::size_t group = 0; group < members.size(); ++group) {
+      const double part = coming(cut, static_cast<int>(group), members[group]);
+      bound = std::max(bound, timeOf(part * static_cast<double>(bytes), capacity.into[group]));
+    }
+  });
+  return bound;
+}
+
+Picoseconds allToAllLowerBound(const Topology& topology, const ReplicaLayout& layout, std::uint64_t bytes) {
+  return boundOfCuts(topology, layout, bytes, [&](const Cut&, int, int members) {
+    return static_cast<double>(members) * (layout.replicas - members) / layout.replicas;
+  });
+}
+
+Picoseconds broadcastLowerBound(const Topology& topology, const ReplicaLayout& layout, std::uint64_t bytes,
+                                int root) {
+  const auto root_ipu = static_cast<std::size_t>(root * layout.ipus_per_replica);
+  return boundOfCuts(topology, layout, bytes, [&](const Cut& cut, int group, int) {
+    return cut.group_of[root_ipu] == group ? 0.0 : 1.0;
+  });
+}
+
 }  // namespace
 
 Picoseconds lowerBound(const Topology& topology, const ReplicaLayout& layout, const Collective& collective) {
   POP_CHECK(validate(layout).ok());
   if (layout.replicas == 1 || collective.group.size == 1) return Picoseconds(0);
-  const bool of_all = collective.group.size == layout.replicas;
-  if (of_all && collective.kind == CollectiveKind::kAllReduce)
-    return allReduceLowerBound(topology, layout, collective.bytes());
-  if (of_all &&
-      (collective.kind == CollectiveKind::kReduceScatter || collective.kind == CollectiveKind::kAllGather))
-    return gatherLowerBound(topology, layout, collective.bytes());
-  return boundOfOne(topology, layout, collective);
+  if (collective.group.size < layout.replicas) return boundOfOne(topology, layout, collective);
+  switch (collective.kind) {
+    case CollectiveKind::kAllReduce:
+      return allReduceLowerBound(topology, layout, collective.bytes());
+    case CollectiveKind::kAllToAll:
+      return allToAllLowerBound(topology, layout, collective.bytes());
+    case CollectiveKind::kBroadcast:
+      return broadcastLowerBound(topology, layout, collective.bytes(), collective.root);
+    default:
+      return gatherLowerBound(topology, layout, collective.bytes());
+  }
 }
 
 Picoseconds allReduceLowerBound(const Topology& topology, const ReplicaLayout& layout, std::uint64_t bytes) {
@@ -153,19 +189,10 @@ Picoseconds allReduceLowerBound(const Topology& topology, const ReplicaLayout& l
 
 Picoseconds gatherLowerBound(const Topology& topology, const ReplicaLayout& layout, std::uint64_t bytes) {
   POP_CHECK(validate(layout).ok());
-  Picoseconds bound{0};
-  if (layout.replicas == 1) return bound;
-  forEachCut(topology, layout, [&](const Cut& cut) {
-    std::vector<int> members(static_cast<std::size_t>(cut.groups));
-    for (int ipu = 0; ipu < layout.ipuCount(); ipu += layout.ipus_per_replica)
-      ++members[static_cast<std::size_t>(cut.group_of[static_cast<std::size_t>(ipu)])];
-    const Capacity capacity = capacityOf(topology, cut);
-    for (std::size_t group = 0; group < members.size(); ++group) {
-      const double others = static_cast<double>(layout.replicas - members[group]) / layout.replicas;
-      bound = std::max(bound, timeOf(others * static_cast<double>(bytes), capacity.into[group]));
-    }
+  if (layout.replicas == 1) return Picoseconds(0);
+  return boundOfCuts(topology, layout, bytes, [&](const Cut&, int, int members) {
+    return static_cast<double>(layout.replicas - members) / layout.replicas;
   });
-  return bound;
 }
 
 Picoseconds allReduceEstimate(const ReplicaLayout& layout, std::uint64_t bytes) {

@@ -22,8 +22,8 @@ Picoseconds allReduceLowerBound(const Topology& topology, const ReplicaLayout& l
 /// must reach the replicas of each of those groups (ForestColl's cut condition).
 Picoseconds gatherLowerBound(const Topology& topology, const ReplicaLayout& layout, std::uint64_t bytes);
 
-/// No way to make this collective is faster. Of all replicas together as above; of groups, and of those that
-/// reduce nothing: what must leave a replica, or reach it, over the links between it and others.
+/// No way to make this collective is faster. Of all replicas together: what must come into the groups of
+/// those cuts. Of smaller groups, which share links: what must reach a replica, over all links to it.
 Picoseconds lowerBound(const Topology& topology, const ReplicaLayout& layout, const Collective& collective);
 
 /// The usual estimate of an all-reduce of `bytes` a replica, cut evenly over its IPUs: over their links to

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/cli/simulate_options.h"
 
+#include <algorithm>
 #include <array>
 
 #include "common/base/similar_word.h"
@@ -22,13 +23,15 @@ Status readPath(SimulateOptions& options, const std::string& value) {
   return {};
 }
 
+Result<std::int64_t> countFrom(const std::string& value) {
+  Result<std::int64_t> number = parseInteger(value);
+  if (number.ok() && *number >= 1 && *number <= kMostInOption) return number;
+  return invalidArgument(inQuotes(value) + " is no whole number from 1 to " + std::to_string(kMostInOption));
+}
+
 template <auto field>
 Status readNumber(SimulateOptions& options, const std::string& value) {
-  const Result<std::int64_t> number = parseInteger(value);
-  if (!number.ok() || number.value() < 1 || number.value() > kMostInOption)
-    return invalidArgument(inQuotes(value) + " is no whole number from 1 to " +
-                           std::to_string(kMostInOption));
-  options.*field = number.value();
+  POP_ASSIGN_OR_RETURN(options.*field, countFrom(value));
   return {};
 }
 
@@ -76,6 +79,38 @@ Status readSlowIpus(SimulateOptions& options, const std::string& value) {
   return {};
 }
 
+constexpr std::string_view kAllReduce = "all-reduce";
+constexpr std::string_view kCollectives[] = {kAllReduce, "reduce-scatter", "all-gather", "all-to-all",
+                                             "broadcast"};
+
+Status readAllReduce(SimulateOptions& options, const std::string& value) {
+  options.collective = kAllReduce;
+  options.collective_size = value;
+  return {};
+}
+
+Status readCollective(SimulateOptions& options, const std::string& value) {
+  const std::vector<std::string> parts = split(value, '=');
+  const std::string names = "all-reduce, reduce-scatter, all-gather, all-to-all or broadcast";
+  if (std::ranges::find(kCollectives, parts.front()) == std::end(kCollectives))
+    return invalidArgument("there is no collective " + inQuotes(parts.front()) + ": " + names);
+  if (parts.size() != 2 || parts[1].empty())
+    return invalidArgument(inQuotes(value) + " has no size: use one such as all-gather=64MiB");
+  options.collective = parts[0];
+  options.collective_size = parts[1];
+  return {};
+}
+
+Status readGroup(SimulateOptions& options, const std::string& value) {
+  const std::vector<std::string> parts = split(value, ':');
+  if (parts.size() > 2) return invalidArgument(inQuotes(value) + " is no group: use one such as 8 or 8:2");
+  POP_ASSIGN_OR_RETURN(const std::int64_t size, countFrom(parts.front()));
+  POP_ASSIGN_OR_RETURN(const std::int64_t stride, countFrom(parts.size() == 2 ? parts[1] : "1"));
+  options.group_size = static_cast<int>(size);
+  options.group_stride = static_cast<int>(stride);
+  return {};
+}
+
 Status readTopology(SimulateOptions& options, const std::string& value) {
   POP_ASSIGN_OR_RETURN(options.what_if.topology, pod::ildTopologyNamed(value));
   return {};
@@ -113,6 +148,11 @@ constexpr std::array kRows{
     row("--all-reduce", "SIZE", "",
         "instead of a training: the ways to sum so much of each replica, such as 64MiB, and their times",
         {.excludes = "--model"}),
+    row("--collective", "NAME=SIZE", "",
+        "the same for all-reduce, reduce-scatter, all-gather, all-to-all or broadcast of a vector of SIZE",
+        {.excludes = "--model"}),
+    row("--group", "N[:STRIDE]", "all replicas",
+        "of a collective: groups of N replicas, STRIDE apart, which all make it at the same time", {}),
     row("--replay", "PREFIX", "",
         "instead of a training: the collectives of the Chakra execution traces PREFIX.0.et, PREFIX.1.et and "
         "so on, "
@@ -128,11 +168,11 @@ constexpr std::array kRows{
         kList),
     row("--topology", "NAME", "", "what if the IPUs were joined so: mesh, torus or barley-twist",
         {.words = "mesh torus barley-twist"}),
-    row("--ipus-per-replica", "N", "1", "of an all-reduce or a replay; of a training the model says it", {}),
-    row("--algorithm", "NAME", "gcl; all of --all-reduce",
-        "gcl or quickest; of --all-reduce also the beginning of a name in its table", {}),
+    row("--ipus-per-replica", "N", "1", "of a collective or a replay; of a training the model says it", {}),
+    row("--algorithm", "NAME", "gcl; all of a collective",
+        "gcl or quickest; of a collective also the beginning of a name in its table", {}),
     row("--show-steps", "", "",
-        "print the copies between replicas of an all-reduce's algorithm, round by round", kFlag),
+        "print the copies between replicas of a collective's algorithm, round by round", kFlag),
     row("--num-replicas", "N", "as many as fit", "copies of the model", {}),
     row("--micro-batch", "N", "as in the model", "elements of a micro-batch", {}),
     row("--gradient-accumulation", "N", "as in the model", "number of micro-batches of a step", {}),
@@ -140,7 +180,7 @@ constexpr std::array kRows{
         "samples of a step, whatever the Pod: decides the gradient accumulation on each of them",
         {.excludes = "--gradient-accumulation"}),
     row("--trace", "FILE", "",
-        "write the timeline of an all-reduce's algorithm into this new file, for Perfetto or "
+        "write the timeline of a collective's algorithm into this new file, for Perfetto or "
         "chrome://tracing",
         kFile),
     row("--show-system", "", "",
@@ -159,7 +199,9 @@ constexpr std::array<Reader, kRows.size()> kReaders{
     readNames<&SimulateOptions::hold_out>,
     readPath<&SimulateOptions::export_model>,
     readNames<&SimulateOptions::systems>,
-    readText<&SimulateOptions::all_reduce>,
+    readAllReduce,
+    readCollective,
+    readGroup,
     readPath<&SimulateOptions::replay>,
     readPath<&SimulateOptions::export_chakra>,
     readRemovedLinks,
@@ -234,8 +276,14 @@ Mistakes mistakesWithoutTraining(const SimulateOptions& options, const std::stri
   return mistakes;
 }
 
-Mistakes mistakesOfAllReduce(const SimulateOptions& options) {
-  Mistakes mistakes = mistakesWithoutTraining(options, "--all-reduce");
+std::string optionOfCollective(const SimulateOptions& options) {
+  return options.collective == kAllReduce ? "--all-reduce" : "--collective";
+}
+
+Mistakes mistakesOfCollective(const SimulateOptions& options) {
+  Mistakes mistakes = mistakesWithoutTraining(options, optionOfCollective(options));
+  if (!options.export_chakra.empty() && (options.collective != kAllReduce || options.group_size > 0))
+    mistakes.emplace_back("--export-chakra writes an all-reduce of all replicas, or a step of a training");
   if (!options.trace.empty() && !options.systems.empty() && !isOfOnePod(options))
     mistakes.emplace_back(
         "--trace draws one Pod: name one, without changes, or its changes in a system file");
@@ -274,13 +322,14 @@ Mistakes mistakesOfTraining(const SimulateOptions& options) {
 }
 
 Mistakes mistakesOfKind(const SimulateOptions& options) {
-  if (!options.all_reduce.empty()) return mistakesOfAllReduce(options);
+  if (!options.collective_size.empty()) return mistakesOfCollective(options);
   Mistakes mistakes = options.replay.empty() ? mistakesOfTraining(options) : mistakesOfReplay(options);
   const auto needsAllReduce = [&](bool is_there, std::string_view option) {
     if (is_there) mistakes.push_back(std::string(option) + " is for --all-reduce: add --all-reduce SIZE");
   };
   needsAllReduce(options.show_steps, "--show-steps");
   needsAllReduce(!options.trace.empty(), "--trace");
+  needsAllReduce(options.group_size > 0, "--group");
   return mistakes;
 }
 
@@ -289,8 +338,8 @@ Mistakes mistakesOf(const SimulateOptions& options) {
     if (options.systems.size() == 1) return {};
     return {"--show-system prints one Pod: add --system POD"};
   }
-  if (!options.all_reduce.empty() && !options.replay.empty())
-    return {"--replay has its own collectives: leave out --all-reduce"};
+  if (!options.collective_size.empty() && !options.replay.empty())
+    return {"--replay has its own collectives: leave out " + optionOfCollective(options)};
   Mistakes mistakes = mistakesOfKind(options);
   if (!options.export_chakra.empty() && !isOfOnePod(options))
     mistakes.emplace_back(

@@ -24,13 +24,16 @@ struct SimulateOptions {
   std::vector<std::string> hold_out;
   std::string export_model;
   std::vector<std::string> systems;  ///< empty: those of the model's chip
-  std::string all_reduce;            ///< bytes of a replica with their unit; empty: a training is simulated
-  std::string replay;                ///< prefix of Chakra traces; empty: none are replayed
-  std::string export_chakra;         ///< prefix of those that are written; empty: none
-  std::string algorithm;             ///< of the all-reduce; empty: all
+  std::string collective_size;  ///< bytes of its vector with their unit; empty: no collective is simulated
+  std::string collective;       ///< "all-reduce", …
+  int group_size = 0;           ///< replicas of a group of it; 0: all
+  int group_stride = 1;
+  std::string replay;         ///< prefix of Chakra traces; empty: none are replayed
+  std::string export_chakra;  ///< prefix of those that are written; empty: none
+  std::string algorithm;      ///< of the collective; empty: all
   bool show_steps = false;
   bool show_system = false;  ///< nothing is simulated
-  std::string trace;         ///< file for the all-reduce's timeline; empty: none
+  std::string trace;         ///< file for the collective's timeline; empty: none
   pod::WhatIf what_if;       ///< of each system, beside it
   std::optional<std::int64_t> ipus_per_replica;
   std::optional<std::int64_t> replicas;

@@ -12,7 +12,7 @@
 #include "poprun/cli/file_text.h"
 #include "poprun/cli/options_doc.h"
 #include "poprun/cli/simulate_options.h"
-#include "poprun/command/all_reduce_report.h"
+#include "poprun/command/collective_report.h"
 #include "poprun/command/command_line.h"
 #include "poprun/command/named_systems.h"
 #include "poprun/command/replay_report.h"
@@ -204,7 +204,7 @@ int simulateCommand(const std::vector<std::string>& arguments) {
   if (parsed.options.help) return print(cli::simulateHelpText());
   if (!parsed.mistakes.empty()) return reportMistakes(parsed.mistakes);
   if (parsed.options.show_system) return printReport(systemTextOf(parsed.options));
-  if (!parsed.options.all_reduce.empty()) return printReport(allReduceReport(parsed.options));
+  if (!parsed.options.collective_size.empty()) return printReport(collectiveReport(parsed.options));
   if (!parsed.options.replay.empty()) return printReport(replayReport(parsed.options));
   const Result<Simulation> simulation = simulationOf(parsed.options);
   if (!simulation.ok()) return reportMistakes({simulation.status().message()});

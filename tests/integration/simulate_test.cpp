@@ -136,7 +136,7 @@ TEST(SimulateAllReduce, GivesEachWayAndItsTimeBesideTheBound) {
   ASSERT_EQ(systems->size(), 2U);
   for (const JsonValue& system : *systems) {
     const double bound = system.find("bound_seconds")->number().value();
-    const auto* ways = system.find("all_reduces")->array();
+    const auto* ways = system.find("algorithms")->array();
     double before = bound;
     int gcl_choices = 0;
     for (const JsonValue& way : *ways) {
@@ -233,7 +233,7 @@ TEST(SimulateReplay, OfAnExportedAllReduceTakesAsLong) {
                          "--num-replicas", "16", "--export-chakra", traces, "--json"})));
     const JsonValue replay = firstSystem(parsed(
         simulate({"--replay", traces, "--system", "pod64-torus", "--algorithm", algorithm, "--json"})));
-    const JsonValue way = all_reduce.find("all_reduces")->array()->front();
+    const JsonValue way = all_reduce.find("algorithms")->array()->front();
     EXPECT_EQ(numberIn(replay, "replicas"), 16);
     EXPECT_EQ(numberIn(replay, "seconds"), numberIn(way, "seconds"));
     EXPECT_EQ(numberIn(replay, "bound_seconds"), numberIn(all_reduce, "bound_seconds"));
@@ -363,6 +363,27 @@ TEST(SimulateWhatIf, RefusesChangesThatCannotBe) {
   EXPECT_THAT(refusal("--remove-link", "ipu0-ipu9"), HasSubstr("there is no link between ipu0 and ipu9"));
   EXPECT_THAT(refusal("--remove-link", "ipu0-ipu16"), HasSubstr("there is no node 'ipu16'"));
   EXPECT_THAT(refusal("--slow-ipu", "gw0=0.5"), HasSubstr("gw0 is no IPU"));
+}
+
+TEST(SimulateCollective, EachHasItsWaysAndABoundThatNoneBeats) {
+  for (const char* const each : {"reduce-scatter", "all-gather", "all-to-all", "broadcast"}) {
+    for (const char* const group : {"16", "4:4", "2"}) {
+      const JsonValue found = parsed(simulate(
+          {"--collective", std::string(each) + "=4MiB", "--system", "pod16", "--group", group, "--json"}));
+      const JsonValue& system = found.find("systems")->array()->front();
+      EXPECT_EQ(*system.find("collective")->text(), each);
+      const auto* ways = system.find("algorithms")->array();
+      ASSERT_GE(ways->size(), 2U) << each;
+      for (const JsonValue& way : *ways)
+        EXPECT_GE(numberIn(way, "seconds"), numberIn(system, "bound_seconds"));
+    }
+  }
+}
+
+TEST(SimulateCollective, ShowsTheStepsOfGroups) {
+  const Outcome result = simulate(
+      {"--collective=all-to-all=1KB", "--system=pod4", "--group=2:2", "--show-steps", "--algorithm=direct"});
+  EXPECT_THAT(result.out, HasSubstr("0 -> 2: block 1\n1 -> 3: block 1\n2 -> 0: block 0\n3 -> 1: block 0\n"));
 }
 
 }  // namespace

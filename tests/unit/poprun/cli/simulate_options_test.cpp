@@ -58,6 +58,17 @@ TEST(SimulateOptions, MistakesNameTheOptionAndWhatToDo) {
                           "--all-reduce simulates no training: leave out --svg"));
   EXPECT_THAT(mistakesOf({"--model", "a", "--show-steps"}),
               ElementsAre("--show-steps is for --all-reduce: add --all-reduce SIZE"));
+  EXPECT_THAT(
+      mistakesOf({"--collective", "gather=1MB", "--system", "pod4"}),
+      ElementsAre(HasSubstr("--collective: there is no collective 'gather': all-reduce, reduce-scatter, ")));
+  EXPECT_THAT(mistakesOf({"--collective", "all-gather", "--system", "pod4"}),
+              ElementsAre(HasSubstr("has no size: use one such as all-gather=64MiB")));
+  EXPECT_THAT(mistakesOf({"--group", "1:2:3", "--all-reduce", "1MB", "--system", "pod4"}),
+              ElementsAre("--group: '1:2:3' is no group: use one such as 8 or 8:2"));
+  EXPECT_THAT(mistakesOf({"--group", "2", "--model", "a"}),
+              ElementsAre("--group is for --all-reduce: add --all-reduce SIZE"));
+  EXPECT_THAT(mistakesOf({"--collective", "broadcast=1MB", "--system", "pod4", "--export-chakra", "a"}),
+              ElementsAre("--export-chakra writes an all-reduce of all replicas, or a step of a training"));
   EXPECT_THAT(mistakesOf({"--all-reduce", "1MB", "--system", "./a.system,pod4"}), IsEmpty());
   EXPECT_THAT(mistakesOf({"--replay", "w", "--system", "pod4,pod16", "--ipus-per-replica", "2"}), IsEmpty());
   EXPECT_THAT(mistakesOf({"--replay", "w", "--model", "a", "--trace", "t"}),

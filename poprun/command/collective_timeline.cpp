@@ -8,7 +8,7 @@
 #include "pod/clock/timeline.h"
 #include "pod/system/numbering.h"
 #include "pod/system/system_text.h"
-#include "poprun/command/all_reduce_report.h"
+#include "poprun/command/collective_report.h"
 
 namespace pop {
 namespace {
@@ -106,10 +106,10 @@ class Timeline {
 }  // namespace
 
 Result<std::string> timelineText(const pod::TimedSchedule& timed, const pod::ReplicaLayout& layout,
-                                 std::uint64_t bytes) {
+                                 const pod::Collective& collective) {
   const pod::Topology topology(layout.spec);
   Timeline timeline(topology, layout);
-  pod::forEachRound(topology, layout, timed.schedule, (bytes + kFloatBytes - 1) / kFloatBytes, kFloatBytes,
+  pod::forEachRound(topology, layout, timed.schedule, collective.count, collective.element_bytes,
                     [&timeline](const pod::Round& round) {
                       if (!timeline.isFull()) timeline.add(round);
                     });

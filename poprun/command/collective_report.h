@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `poprun simulate --all-reduce`: the ways to sum tensors of a size on a Pod, and their simulated times.
+// `poprun simulate --all-reduce` and `--collective`: the ways to make a collective on a Pod, and their
+// simulated times.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +17,9 @@ namespace pop {
 inline constexpr std::size_t kFloatBytes = 4;
 
 /// A table for each system, or its rows as JSON, or the steps of an algorithm. kInvalidArgument: the size, a
-/// system, replicas that do not fit, or an algorithm that cannot be used there; the message lists those that
-/// can.
-Result<std::string> allReduceReport(const cli::SimulateOptions& options);
+/// system, replicas that do not fit, groups that do not divide them, or an algorithm that cannot be used
+/// there; the message lists those that can.
+Result<std::string> collectiveReport(const cli::SimulateOptions& options);
 
 /// The place of each replica, and all copies between replicas, round by round: "3 -> 5: block 7, added".
 std::string stepsText(const pod::TimedSchedule& timed, const pod::ReplicaLayout& layout);
@@ -26,6 +27,6 @@ std::string stepsText(const pod::TimedSchedule& timed, const pod::ReplicaLayout&
 /// Its timeline as a JSON array of trace events: a track for each IPU and for each link that carries
 /// something, in simulated time; bytes and use of each. kResourceExhausted: more than a million events.
 Result<std::string> timelineText(const pod::TimedSchedule& timed, const pod::ReplicaLayout& layout,
-                                 std::uint64_t bytes);
+                                 const pod::Collective& collective);
 
 }  // namespace pop

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/base/text.h"
 #include "pod/system/numbering.h"
-#include "poprun/command/all_reduce_report.h"
+#include "poprun/command/collective_report.h"
 
 namespace pop {
 namespace {

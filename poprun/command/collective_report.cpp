@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "poprun/command/all_reduce_report.h"
+#include "poprun/command/collective_report.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "common/base/json.h"
@@ -20,39 +21,62 @@ using pod::TimedSchedule;
 using scaling::percentText;
 using scaling::timeText;
 
-struct AllReduces {
+constexpr int kMostAllToAll = 1024;
+
+struct Ways {
   pod::ReplicaLayout layout;
-  std::uint64_t bytes = 0;
+  pod::Collective collective;
   pod::Picoseconds bound{0};
   std::vector<TimedSchedule> ways;  ///< the quickest first
   std::string gcl_name;             ///< of GCL's choice, which is among them
 };
 
+std::string nameOf(const Ways& found) {
+  return std::string(pod::nameOf(found.collective.kind));
+}
+
 // The first is GCL's choice, which is among the others, too, unless its halves differ.
-void sortByTime(AllReduces& found) {
+void sortByTime(Ways& found) {
   found.gcl_name = found.ways.front().name;
   const auto same = [&](const TimedSchedule& each) { return each.name == found.gcl_name; };
   if (std::count_if(found.ways.begin(), found.ways.end(), same) > 1) found.ways.erase(found.ways.begin());
   std::ranges::stable_sort(found.ways, {}, [](const TimedSchedule& each) { return each.time.total; });
 }
 
-Result<AllReduces> allReducesOn(const pod::PodSpec& system, const cli::SimulateOptions& options,
-                                std::uint64_t bytes) {
-  AllReduces found;
-  POP_ASSIGN_OR_RETURN(found.layout, layoutOn(system, options.replicas, options.ipus_per_replica));
+pod::CollectiveKind kindOf(const std::string& name) {
+  pod::CollectiveKind kind = pod::CollectiveKind::kAllReduce;
+  for (const auto each : {pod::CollectiveKind::kReduceScatter, pod::CollectiveKind::kAllGather,
+                          pod::CollectiveKind::kAllToAll, pod::CollectiveKind::kBroadcast}) {
+    if (pod::nameOf(each) == name) kind = each;
+  }
+  return kind;
+}
+
+Result<Ways> waysOn(const pod::PodSpec& system, const cli::SimulateOptions& options, std::uint64_t bytes) {
+  POP_ASSIGN_OR_RETURN(pod::ReplicaLayout layout,
+                       layoutOn(system, options.replicas, options.ipus_per_replica));
+  const pod::ReplicaGroup group(options.group_size == 0 ? layout.replicas : options.group_size,
+                                options.group_stride);
+  if (const Status status = pod::validate(group, layout.replicas); !status.ok())
+    return invalidArgument("--group: on " + system.name + ", " + status.message());
+  Ways found{std::move(layout),
+             {.kind = kindOf(options.collective),
+              .group = group,
+              .count = (bytes + kFloatBytes - 1) / kFloatBytes,
+              .element_bytes = kFloatBytes}};
+  if (found.collective.kind == pod::CollectiveKind::kAllToAll && group.size > kMostAllToAll)
+    return invalidArgument("--collective: an all-to-all of " + std::to_string(group.size) +
+                           " replicas has too many copies: take groups of " + std::to_string(kMostAllToAll) +
+                           " at most");
   const pod::Topology topology(found.layout.spec);
-  found.bytes = bytes;
-  found.bound = pod::allReduceLowerBound(topology, found.layout, bytes);
-  found.ways = pod::timedSchedules(topology, found.layout,
-                                   {.group = found.layout.replicas,
-                                    .count = (bytes + kFloatBytes - 1) / kFloatBytes,
-                                    .element_bytes = kFloatBytes});
+  found.bound = pod::lowerBound(topology, found.layout, found.collective);
+  found.ways = pod::timedSchedules(topology, found.layout, found.collective);
   sortByTime(found);
   return found;
 }
 
 // Those that --algorithm names.
-Result<std::vector<TimedSchedule>> chosen(const AllReduces& found, const std::string& algorithm) {
+Result<std::vector<TimedSchedule>> chosen(const Ways& found, const std::string& algorithm) {
   if (algorithm == "quickest") return std::vector<TimedSchedule>{found.ways.front()};
   std::vector<TimedSchedule> ways;
   std::vector<std::string> names{"gcl", "quickest"};
@@ -62,28 +86,38 @@ Result<std::vector<TimedSchedule>> chosen(const AllReduces& found, const std::st
     if (is_named) ways.push_back(each);
   }
   if (!ways.empty()) return ways;
-  return invalidArgument("--algorithm: no all-reduce on " + found.layout.spec.name + " is called " +
-                         inQuotes(algorithm) + ": use " + join(names, ", "));
+  return invalidArgument("--algorithm: no " + nameOf(found) + " on " + found.layout.spec.name +
+                         " is called " + inQuotes(algorithm) + ": use " + join(names, ", "));
 }
 
-std::string efficiencyText(const AllReduces& found, const TimedSchedule& way) {
+std::string efficiencyText(const Ways& found, const TimedSchedule& way) {
   if (way.time.total == pod::Picoseconds(0)) return "100 %";
   return percentText(secondsOf(found.bound) / secondsOf(way.time.total));
 }
 
-std::string tableText(const AllReduces& found, const std::vector<TimedSchedule>& ways) {
+std::string headingOf(const Ways& found) {
+  std::string name = nameOf(found);
+  name.front() = static_cast<char>(name.front() - 'a' + 'A');
+  const pod::ReplicaGroup& group = found.collective.group;
+  std::string in_groups;
+  if (group.size < found.layout.replicas) in_groups = " in groups of " + std::to_string(group.size);
+  if (group.stride > 1) in_groups += ", " + std::to_string(group.stride) + " apart,";
+  return "## " + name + " of " + sizeText(found.collective.bytes()) + in_groups;
+}
+
+std::string tableText(const Ways& found, const std::vector<TimedSchedule>& ways) {
   std::vector<std::vector<std::string>> rows{{"algorithm", "rounds", "time", "of the bound", "busiest link"}};
   for (const TimedSchedule& each : ways)
     rows.push_back({each.name + (each.name == found.gcl_name ? " (GCL's choice)" : ""),
                     std::to_string(each.time.rounds), timeText(secondsOf(each.time.total)),
                     efficiencyText(found, each), sizeText(each.time.bytes_on_busiest_link)});
-  return "## All-reduce of " + sizeText(found.bytes) + " on " + found.layout.spec.name + ", " +
+  return headingOf(found) + " on " + found.layout.spec.name + ", " +
          counted(found.layout.replicas, "replica") + " of " + counted(found.layout.ipus_per_replica, "IPU") +
          "\n\n" + scaling::tableOf(rows, true) + "\nNo algorithm takes less than " +
          timeText(secondsOf(found.bound)) + " on these links.\n";
 }
 
-std::string jsonText(const AllReduces& found, const std::vector<TimedSchedule>& ways) {
+std::string jsonText(const Ways& found, const std::vector<TimedSchedule>& ways) {
   std::string rows;
   for (const TimedSchedule& each : ways) {
     JsonObject row;
@@ -95,8 +129,9 @@ std::string jsonText(const AllReduces& found, const std::vector<TimedSchedule>& 
   JsonObject line;
   line.text("system", found.layout.spec.name).number("replicas", found.layout.replicas);
   line.number("ipus_per_replica", found.layout.ipus_per_replica);
-  line.number("bytes", static_cast<std::int64_t>(found.bytes));
-  line.json("bound_seconds", numberText(secondsOf(found.bound))).json("all_reduces", '[' + rows + ']');
+  line.text("collective", nameOf(found)).number("bytes", static_cast<std::int64_t>(found.collective.bytes()));
+  line.number("group", found.collective.group.size).number("stride", found.collective.group.stride);
+  line.json("bound_seconds", numberText(secondsOf(found.bound))).json("algorithms", '[' + rows + ']');
   return line.str();
 }
 
@@ -113,14 +148,15 @@ Status checkLength(const TimedSchedule& way, const cli::SimulateOptions& options
 
 Result<std::string> textOn(const pod::PodSpec& system, const cli::SimulateOptions& options,
                            std::uint64_t bytes) {
-  POP_ASSIGN_OR_RETURN(const AllReduces found, allReducesOn(system, options, bytes));
+  POP_ASSIGN_OR_RETURN(const Ways found, waysOn(system, options, bytes));
   std::vector<TimedSchedule> ways = found.ways;
   if (!options.algorithm.empty()) {
     POP_ASSIGN_OR_RETURN(ways, chosen(found, options.algorithm));
   }
   POP_RETURN_IF_ERROR(checkLength(ways.front(), options));
   if (!options.trace.empty()) {
-    POP_ASSIGN_OR_RETURN(const std::string timeline, timelineText(ways.front(), found.layout, bytes));
+    POP_ASSIGN_OR_RETURN(const std::string timeline,
+                         timelineText(ways.front(), found.layout, found.collective));
     POP_RETURN_IF_ERROR(cli::writeFileText(options.trace, timeline, false));
   }
   if (!options.export_chakra.empty()) {
@@ -134,9 +170,9 @@ Result<std::string> textOn(const pod::PodSpec& system, const cli::SimulateOption
 
 }  // namespace
 
-Result<std::string> allReduceReport(const cli::SimulateOptions& options) {
-  const Result<std::uint64_t> bytes = pod::bytesOf(options.all_reduce);
-  if (!bytes.ok()) return invalidArgument("--all-reduce: " + bytes.status().message());
+Result<std::string> collectiveReport(const cli::SimulateOptions& options) {
+  const Result<std::uint64_t> bytes = pod::bytesOf(options.collective_size);
+  if (!bytes.ok()) return invalidArgument(options.collective + ": " + bytes.status().message());
   POP_ASSIGN_OR_RETURN(const std::vector<pod::PodSpec> systems, systemsOf(options.systems, options.what_if));
   const bool as_json = options.form == cli::SimulateForm::kJson;
   std::string text;
