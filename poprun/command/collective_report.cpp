@@ -8,6 +8,8 @@
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "pod/clock/bounds.h"
+#include "pod/clock/waiting_circle.h"
+#include "pod/system/system_text.h"
 #include "pod/system/units.h"
 #include "poprun/cli/file_text.h"
 #include "poprun/command/named_systems.h"
@@ -105,6 +107,30 @@ std::string headingOf(const Ways& found) {
   return "## " + name + " of " + sizeText(found.collective.bytes()) + in_groups;
 }
 
+// "ipu0, ipu2, …": long ones in part.
+std::string nodesText(const Ways& found, const std::vector<int>& nodes) {
+  constexpr std::size_t kMostNamed = 8;
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < std::min(nodes.size(), kMostNamed); ++at)
+    names.push_back(pod::nodeName(found.layout.spec, nodes[at]));
+  if (nodes.size() > kMostNamed) names.push_back("… (" + std::to_string(nodes.size()) + " in all)");
+  return join(names, ", ");
+}
+
+// What hardware without virtual channels could not carry out as it is.
+std::string circlesText(const Ways& found, const std::vector<TimedSchedule>& ways) {
+  const pod::Topology topology(found.layout.spec);
+  std::string text;
+  for (const TimedSchedule& each : ways) {
+    const auto circle = pod::waitingCircle(topology, found.layout, each.schedule);
+    if (!circle) continue;
+    text += each.name + ": copies of round " + std::to_string(circle->round) +
+            " wait in a circle for the links of " + nodesText(found, circle->nodes) +
+            ". They must be split; the time does not count that.\n";
+  }
+  return text.empty() ? text : "\n" + text;
+}
+
 std::string tableText(const Ways& found, const std::vector<TimedSchedule>& ways) {
   std::vector<std::vector<std::string>> rows{{"algorithm", "rounds", "time", "of the bound", "busiest link"}};
   for (const TimedSchedule& each : ways)
@@ -114,16 +140,19 @@ std::string tableText(const Ways& found, const std::vector<TimedSchedule>& ways)
   return headingOf(found) + " on " + found.layout.spec.name + ", " +
          counted(found.layout.replicas, "replica") + " of " + counted(found.layout.ipus_per_replica, "IPU") +
          "\n\n" + scaling::tableOf(rows, true) + "\nNo algorithm takes less than " +
-         timeText(secondsOf(found.bound)) + " on these links.\n";
+         timeText(secondsOf(found.bound)) + " on these links.\n" + circlesText(found, ways);
 }
 
 std::string jsonText(const Ways& found, const std::vector<TimedSchedule>& ways) {
+  const pod::Topology topology(found.layout.spec);
   std::string rows;
   for (const TimedSchedule& each : ways) {
     JsonObject row;
     row.text("algorithm", each.name).boolean("gcl_choice", each.name == found.gcl_name);
     row.number("rounds", each.time.rounds).json("seconds", numberText(secondsOf(each.time.total)));
     row.number("bytes_on_busiest_link", static_cast<std::int64_t>(each.time.bytes_on_busiest_link));
+    if (const auto circle = pod::waitingCircle(topology, found.layout, each.schedule))
+      row.text("waits_in_a_circle", nodesText(found, circle->nodes));
     rows += (rows.empty() ? "" : ",") + row.str();
   }
   JsonObject line;
