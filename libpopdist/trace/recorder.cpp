@@ -14,6 +14,7 @@ namespace popdist::trace {
 namespace {
 
 constexpr std::size_t kMany = 4096;
+constexpr std::size_t kManyBytes = std::size_t{1} << 20;
 constexpr std::chrono::seconds kOld{1};
 
 pid_t thisThread() {
@@ -36,13 +37,24 @@ Recorder::Recorder(std::string directory, std::uint64_t most_bytes)
     : directory_(std::move(directory)), most_bytes_(most_bytes), fork_(pop::sys::forksOfThisProcess()) {}
 
 void Recorder::add(Kind kind, std::string_view name, Moment begin, Moment end) {
+  gather(begin, end, [&] { events_.push_back({kind, std::string(name), thisThread(), begin, end}); });
+}
+
+void Recorder::addJson(std::string_view event) {
+  const Moment now = std::chrono::steady_clock::now();
+  gather(now, now, [&] { json_.append(",\n").append(event); });
+}
+
+template <typename Append>
+void Recorder::gather(Moment begin, Moment end, const Append& append) {
   if (failed_.load(std::memory_order_relaxed) || fork_ != pop::sys::forksOfThisProcess()) return;
   try {
     bool is_due = false;
     {
       const std::lock_guard lock(gathering_);
-      events_.push_back({kind, std::string(name), thisThread(), begin, end});
-      is_due = events_.size() >= kMany || end - events_.front().begin > kOld;
+      if (events_.empty() && json_.empty()) since_ = begin;
+      append();
+      is_due = events_.size() >= kMany || json_.size() >= kManyBytes || end - since_ > kOld;
     }
     if (is_due) flush();
   } catch (const std::exception& error) {  // no memory
@@ -54,11 +66,13 @@ void Recorder::flush() {
   if (fork_ != pop::sys::forksOfThisProcess()) return;
   const std::lock_guard writing(writing_);
   written_.clear();
+  written_json_.clear();
   {
     const std::lock_guard lock(gathering_);
     written_.swap(events_);
+    written_json_.swap(json_);
   }
-  if (!written_.empty() && !failed_) write();
+  if (!(written_.empty() && written_json_.empty()) && !failed_) write();
 }
 
 void Recorder::write() {
@@ -68,7 +82,7 @@ void Recorder::write() {
     status = file.status();
     if (status.ok()) file_ = std::move(*file);
   }
-  if (status.ok()) status = file_->append(written_);
+  if (status.ok()) status = file_->append(written_, written_json_);
   if (!status.ok()) fail(status.message().c_str());
 }
 

@@ -28,9 +28,14 @@ class Recorder {
 
   /// From any thread. Writes what has gathered if that is much, or older than a second.
   void add(Kind kind, std::string_view name, Moment begin, Moment end);
+
+  /// The same, for an event of a process that has a clock of its own: a JSON object as the file will have it.
+  void addJson(std::string_view event);
   void flush();
 
  private:
+  template <typename Append>
+  void gather(Moment begin, Moment end, const Append& append);
   void write();
   void fail(const char* cause);  // says it once
 
@@ -42,9 +47,12 @@ class Recorder {
 
   std::mutex gathering_;
   std::vector<Event> events_;
+  std::string json_;  // events, each after a comma
+  Moment since_;      // the begin of the first of both
 
   std::mutex writing_;          // taken before gathering_
   std::vector<Event> written_;  // kept for its memory
+  std::string written_json_;    // likewise
   std::optional<TraceFile> file_;
 };
 

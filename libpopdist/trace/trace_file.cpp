@@ -143,7 +143,7 @@ void TraceFile::addTo(std::string& text, const Event& event) const {
   text += '}';
 }
 
-pop::Status TraceFile::append(const std::vector<Event>& events) {
+pop::Status TraceFile::append(const std::vector<Event>& events, std::string_view json) {
   std::string& text = text_;
   text.clear();
   for (const Event& event : events) {
@@ -151,6 +151,7 @@ pop::Status TraceFile::append(const std::vector<Event>& events) {
       text += ",\n" + metadata("thread_name", event.thread, nameOfThread(event.thread));
     addTo(text, event);
   }
+  text += json;
   if (end_ + text.size() + std::strlen(kEnd) > most_bytes_)
     return {pop::Code::kResourceExhausted, pop::inQuotes(path_) + " has reached " +
                                                std::to_string(most_bytes_ >> 20) +

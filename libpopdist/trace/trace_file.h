@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/status.h"
@@ -21,8 +22,9 @@ class TraceFile {
   /// that, such as the evaluator beside a training, -pid-PID comes before .json.
   static pop::Result<TraceFile> create(const std::string& directory, int instance, std::uint64_t most_bytes);
 
+  /// `json`: more events, as the file will have them, each after a comma.
   /// kResourceExhausted: they would exceed most_bytes, and are not written.
-  pop::Status append(const std::vector<Event>& events);
+  pop::Status append(const std::vector<Event>& events, std::string_view json);
 
   const std::string& path() const { return path_; }
 

@@ -12,21 +12,44 @@ constexpr SimulatedTime kMaxTime{std::int64_t{1} << 62};
 
 }  // namespace
 
-pop::Status PodClock::add(SimulatedTime time, SimulatedTime& part) {
-  if (time < SimulatedTime(0) || time > kMaxTime - std::min(this->time(), kMaxTime))
-    return pop::invalidArgument(std::to_string(time.count()) +
-                                " ps are negative, or take the simulated time beyond 53 days");
-  part += time;
+pop::Status PodClock::addCompute(SimulatedTime time) {
+  POP_RETURN_IF_ERROR(check(time));
+  if (trace_ != nullptr) trace_->addCompute(computeBegin(), time);
+  times_.compute += time;
   return {};
 }
 
-void PodClock::addCollective(CollectiveKind kind, const PodCollective& collective) {
-  partOf(kind) += collective.time;
-  last_ = collective;
+pop::Status PodClock::addStreaming(SimulatedTime time) {
+  POP_RETURN_IF_ERROR(check(time));
+  if (trace_ != nullptr) trace_->addStreaming(onIoTilesBegin(), time);
+  times_.streaming += time;
+  return {};
+}
+
+void PodClock::addCollective(const Program& program) {
+  if (trace_ != nullptr) trace_->addCollective(onIoTilesBegin(), program);
+  partOf(program.collective.kind) += program.report.time;
+  last_ = program.report;
+}
+
+pop::Status PodClock::check(SimulatedTime time) const {
+  if (time < SimulatedTime(0) || time > kMaxTime - std::min(this->time(), kMaxTime))
+    return pop::invalidArgument(std::to_string(time.count()) +
+                                " ps are negative, or take the simulated time beyond 53 days");
+  return {};
+}
+
+SimulatedTime PodClock::computeBegin() const {
+  return overlaps_ == 0 ? time() : time_before_ + times_.compute - compute_before_;
+}
+
+SimulatedTime PodClock::onIoTilesBegin() const {
+  return overlaps_ == 0 ? time() : time_before_ + onIoTiles() - on_io_tiles_before_;
 }
 
 void PodClock::beginOverlap() {
   if (overlaps_++ > 0) return;
+  time_before_ = time();
   compute_before_ = times_.compute;
   on_io_tiles_before_ = onIoTiles();
 }

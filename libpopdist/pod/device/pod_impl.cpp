@@ -45,6 +45,7 @@ Pod::Impl::Impl(Context& context) : Impl(context, attach(context)) {}
 Pod::Impl::Impl(Context& context, Attached attached)
     : first_replica(context.replicaIndexOffset()),
       local_replicas(context.numLocalReplicas()),
+      clock(pod::makePodTrace(trace::recorder(), context.instanceIndex(), attached.layout.spec.name)),
       context_(context),
       instances_(context.numInstances()),
       instance_of_replica_(std::move(attached.instance_of_replica)),
@@ -72,14 +73,14 @@ void Pod::Impl::collective(const pod::PodCall& call) {
       programs_.stored(pod::collectiveOf(call, layout().replicas), call.options.method);
   if (!program.ok()) sum_->refuse(call.operation(), program.status());
   runInside(call.operation(), [&] { pod::run(messages(), call, **program); });
-  clock.addCollective((*program)->collective.kind, (*program)->report);
+  clock.addCollective(**program);
 }
 
 void Pod::Impl::addTime(pod::CollectiveKind kind, int group, std::size_t count, std::size_t element_bytes) {
   pop::Result<pod::Program*> program =
       programs_.of({.kind = kind, .group = group, .count = count, .element_bytes = element_bytes});
   throwIfFailed({program.status()}, nameOf(plan::kDeviceAllReduce));
-  clock.addCollective(kind, (*program)->report);
+  clock.addCollective(**program);
 }
 
 pop::Status Pod::Impl::checkGroup(int group) const {

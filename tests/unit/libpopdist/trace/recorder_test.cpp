@@ -10,35 +10,15 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
-#include "common/base/json_reader.h"
 #include "tests/testing/temp_dir.h"
+#include "tests/unit/libpopdist/trace/trace_events.h"
 
 namespace popdist::trace {
 namespace {
 
 using std::chrono::milliseconds;
-
-std::vector<pop::JsonValue> eventsOf(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  pop::Result<pop::JsonValue> json = pop::parseJson(text.str());
-  EXPECT_TRUE(json.ok()) << path << ": " << json.status().message();
-  if (!json.ok() || json->array() == nullptr) return {};
-  return *json->array();
-}
-
-std::string textOf(const pop::JsonValue& event, std::string_view member) {
-  const pop::JsonValue* const found = event.find(member);
-  return found == nullptr || found->text() == nullptr ? "" : *found->text();
-}
-
-double numberOf(const pop::JsonValue& event, std::string_view member) {
-  const pop::JsonValue* const found = event.find(member);
-  return found == nullptr ? -1 : found->number().value_or(-1);
-}
 
 std::vector<pop::JsonValue> spansIn(const std::string& path) {
   std::vector<pop::JsonValue> spans = eventsOf(path);
