@@ -235,8 +235,9 @@ TEST_F(FashionMnistExample, EachInstanceLeavesATraceOfItsPhases) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   for (const std::string instance : {"0", "1"}) {
     const Bytes bytes = readAll(traces + "/instance-" + instance + ".json");
-    pop::Result<pop::JsonValue> json =
-        pop::parseJson({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    EXPECT_EQ(text.find(R"("ipu0 to ipu1")") != std::string_view::npos, instance == "0");
+    pop::Result<pop::JsonValue> json = pop::parseJson(text);
     ASSERT_TRUE(json.ok()) << json.status().message();
     std::set<std::string> names;
     for (const pop::JsonValue& event : *json->array()) names.insert(*event.find("name")->text());

@@ -26,7 +26,7 @@ pop::Status PodClock::addStreaming(SimulatedTime time) {
   return {};
 }
 
-void PodClock::addCollective(const Program& program) {
+void PodClock::addCollective(Program& program) {
   if (trace_ != nullptr) trace_->addCollective(onIoTilesBegin(), program);
   partOf(program.collective.kind) += program.report.time;
   last_ = program.report;

@@ -32,7 +32,7 @@ class PodClock {
   pop::Status addCompute(SimulatedTime time);
   pop::Status addStreaming(SimulatedTime time);
 
-  void addCollective(const Program& program);
+  void addCollective(Program& program);
 
   /// Computation is beside collectives and streaming until the same number of ends.
   void beginOverlap();

@@ -45,7 +45,7 @@ Pod::Impl::Impl(Context& context) : Impl(context, attach(context)) {}
 Pod::Impl::Impl(Context& context, Attached attached)
     : first_replica(context.replicaIndexOffset()),
       local_replicas(context.numLocalReplicas()),
-      clock(pod::makePodTrace(trace::recorder(), context.instanceIndex(), attached.layout.spec.name)),
+      clock(pod::makePodTrace(trace::recorder(), context.instanceIndex(), attached.layout)),
       context_(context),
       instances_(context.numInstances()),
       instance_of_replica_(std::move(attached.instance_of_replica)),

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -14,6 +15,7 @@
 #include "libpopdist/collectives/plan/plan.h"
 #include "libpopdist/pod/device/program_cache.h"
 #include "pod/clock/tuner.h"
+#include "pod/clock/uses.h"
 #include "pod/collectives/collective.h"
 #include "pod/system/replica_layout.h"
 #include "pod/system/topology.h"
@@ -27,7 +29,8 @@ struct Program {
   Collective collective;
   Schedule schedule;
   PodCollective report;
-  std::vector<plan::Plan> plans{};  ///< of the local replicas, once they have been needed
+  std::vector<plan::Plan> plans{};     ///< of the local replicas, once they have been needed
+  std::unique_ptr<const Uses> uses{};  ///< once a trace has needed them
 };
 
 class Programs {

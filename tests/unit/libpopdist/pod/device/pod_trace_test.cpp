@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -36,8 +37,16 @@ class ThePodsTrace : public ::testing::Test {
     return trace::eventsOf(traces_ + "/instance-0.json");
   }
 
-  // Of all Pods in the file.
+  // Of all Pods in the file, but for their IPUs and links.
   std::vector<Slice> slices() {
+    std::vector<Slice> found = slicesOfAll();
+    std::erase_if(found, [](const Slice& slice) {
+      return slice.track != "computation" && slice.track != "collectives" && slice.track != "streaming";
+    });
+    return found;
+  }
+
+  std::vector<Slice> slicesOfAll() {
     std::map<std::pair<double, double>, std::string> tracks;
     std::vector<Slice> found;
     const std::vector<pop::JsonValue> all = events();
@@ -61,12 +70,22 @@ class ThePodsTrace : public ::testing::Test {
   }
   static double inMicroseconds(SimulatedTime time) { return static_cast<double>(time.count()) / 1e6; }
 
-  PodClock clockOf(int instance) { return PodClock(makePodTrace(&recorder_, instance, "pod4")); }
+  PodClock clockOf(int instance) { return PodClock(makePodTrace(&recorder_, instance, layout_)); }
+
+  // Of the first slice on this track.
+  pop::JsonValue argumentsOn(int track) {
+    const std::vector<pop::JsonValue> all = events();
+    for (const pop::JsonValue& event : all)
+      if (numberOf(event, "tid") == track && textOf(event, "ph") == "X") return *event.find("args");
+    ADD_FAILURE() << "nothing is on track " << track;
+    return {};
+  }
 
   const pop::testing::TempDir directory_;
   const std::string traces_ = directory_ / "traces";
   trace::Recorder recorder_{traces_};
-  Programs programs_{{podSpecByName("pod4").value(), 4, 1}, "auto", ""};
+  const ReplicaLayout layout_{podSpecByName("pod4").value(), 4, 1};
+  Programs programs_{layout_, "auto", ""};
 };
 
 TEST_F(ThePodsTrace, IsAProcessWithATrackForEachThatTakesTime) {
@@ -119,13 +138,45 @@ TEST_F(ThePodsTrace, ACollectiveSaysWhatItWas) {
   PodClock clock = clockOf(0);
   addAllReduce(clock);
   const PodCollective& report = clock.lastCollective();
-  const std::vector<pop::JsonValue> all = events();
-  const pop::JsonValue& said = *all.back().find("args");
+  const pop::JsonValue said = argumentsOn(1);
   EXPECT_EQ(textOf(said, "method"), report.method);
   EXPECT_EQ(numberOf(said, "bytes"), 40960);
   EXPECT_EQ(numberOf(said, "rounds"), report.rounds);
   EXPECT_EQ(numberOf(said, "efficiency"), report.efficiency());
   EXPECT_EQ(numberOf(said, "bound_us"), inMicroseconds(report.lower_bound));
+}
+
+TEST_F(ThePodsTrace, EachIpuAndLinkThatACollectiveUsesHasItOnATrack) {
+  PodClock clock = clockOf(0);
+  ASSERT_TRUE(clock.addCompute(microseconds(50)).ok());
+  const double sum = addAllReduce(clock);
+  std::map<std::string, int> slices_on;
+  const std::vector<Slice> all = slicesOfAll();
+  for (const Slice& slice : all) {
+    ++slices_on[slice.track];
+    if (slice.track == "computation") continue;
+    EXPECT_EQ(slice, (Slice{slice.track, "all-reduce", 50, 50 + sum}));
+  }
+  for (const char* const track : {"ipu0", "ipu1", "ipu2", "ipu3", "ipu0 to ipu1", "ipu3 to ipu2"})
+    EXPECT_EQ(slices_on[track], 1) << track;
+  EXPECT_FALSE(slices_on.contains("ipu0 to gw0"));
+  const pop::JsonValue ipu = argumentsOn(3);
+  EXPECT_EQ(numberOf(ipu, "bytes"), 61440);  // 3/4 of 40 KiB, scattered and gathered
+  EXPECT_GT(numberOf(ipu, "busy"), 0);
+  EXPECT_LT(numberOf(ipu, "busy"), 1);
+}
+
+TEST_F(ThePodsTrace, IpusAndLinksLeaveRoomForAllElse) {
+  PodClock clock(std::make_unique<PodTrace>(recorder_, layout_, 1));
+  ::testing::internal::CaptureStderr();
+  addAllReduce(clock);
+  const std::size_t first = slicesOfAll().size();
+  addAllReduce(clock);
+  addAllReduce(clock);
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(slicesOfAll().size(), first + 2);
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_NE(said.find("IPUs and links end here"), std::string::npos) << said;
 }
 
 TEST_F(ThePodsTrace, EachPodOfAProcessHasItsOwn) {
@@ -142,7 +193,7 @@ TEST_F(ThePodsTrace, OtherInstancesWriteNone) {
   ASSERT_TRUE(clock.addCompute(microseconds(1)).ok());
   recorder_.flush();
   EXPECT_FALSE(std::filesystem::exists(traces_));
-  EXPECT_EQ(makePodTrace(nullptr, 0, "pod4"), nullptr);
+  EXPECT_EQ(makePodTrace(nullptr, 0, layout_), nullptr);
 }
 
 }  // namespace
