@@ -32,8 +32,8 @@ float wildElement(int replica, std::size_t index) {
 }
 
 /// Tensors of an instance's replicas, in its own memory or in that of the host.
-struct LocalTensors {
-  LocalTensors(Context& context, const Pod& pod, std::size_t count, bool shared) {
+struct WildTensors {
+  WildTensors(Context& context, const Pod& pod, std::size_t count, bool shared) {
     for (int local = 0; local < pod.numLocalReplicas(); ++local) {
       if (shared)
         tensors.push_back(buffers.emplace_back(context, count * sizeof(float)).data());
@@ -80,9 +80,9 @@ class DeviceReduceScatter : public ::testing::TestWithParam<Where> {
     ThreadGroup instances(shape);
     instances.run([&](Context& context) {
       Pod pod(context);
-      LocalTensors expected(context, pod, count, false);
+      WildTensors expected(context, pod, count, false);
       pod.allReduceSum(expected.tensors, count, Type::kFloat);
-      LocalTensors got(context, pod, count, GetParam().shared);
+      WildTensors got(context, pod, count, GetParam().shared);
       const auto all = partsOf(count, context.numInstances(), parts);
       pod.reduceScatterSum(got.tensors, count, Type::kFloat, all, group);
       const Pod::Part own = all[static_cast<std::size_t>(context.instanceIndex())];
@@ -122,7 +122,7 @@ TEST(PodReduceScatter, RefusesPartsThatMakeNoSense) {
   ThreadGroup instances(GroupShape{.replicas_of_instance = {1, 1}});
   instances.run([](Context& context) {
     Pod pod(context);
-    LocalTensors local(context, pod, 100, true);
+    WildTensors local(context, pod, 100, true);
     const auto code = [&](const std::vector<Pod::Part>& parts, int group) {
       return errorCodeOf([&] { pod.reduceScatterSum(local.tensors, 100, Type::kFloat, parts, group); });
     };
@@ -142,7 +142,7 @@ TEST(PodReduceScatter, TellsInstancesThatTheyPassDifferentParts) {
         GroupShape{.replicas_of_instance = {1, 1}, .instances_per_host = instances_per_host});
     instances.run([](Context& context) {
       Pod pod(context);
-      LocalTensors local(context, pod, 10'000, true);
+      WildTensors local(context, pod, 10'000, true);
       const std::size_t first = context.instanceIndex() == 0 ? 5000 : 6000;
       const std::vector<Pod::Part> parts{{0, first}, {first, 10'000 - first}};
       EXPECT_EQ(errorCodeOf([&] { pod.reduceScatterSum(local.tensors, 10'000, Type::kFloat, parts, 2); }),

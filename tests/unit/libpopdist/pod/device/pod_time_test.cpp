@@ -128,22 +128,22 @@ TEST(PodTime, DoesNotRunBackwardsOrOver) {
 // A reduce-scatter and an all-gather of all replicas are what an all-reduce consists of.
 TEST(PodTime, CountsWhatReplicasThatShareExchange) {
   timeOf({.replicas_of_instance = {2, 2}}, [](Pod& pod) {
-    constexpr std::size_t kCount = 4000;
-    sum(pod, kCount);
+    constexpr std::size_t kShared = 4000;
+    sum(pod, kShared);
     const SimulatedTime all_reduce = pod.times().all_reduce;
     EXPECT_EQ(pod.time(), all_reduce);
-    std::vector<std::vector<float>> memory(2, std::vector<float>(kCount));
+    std::vector<std::vector<float>> memory(2, std::vector<float>(kShared));
     std::vector<void*> tensors{memory[0].data(), memory[1].data()};
-    const std::vector<Pod::Part> parts{{0, kCount / 2}, {kCount / 2, kCount / 2}};
-    pod.reduceScatterSum(tensors, kCount, Type::kFloat, parts, 4);
+    const std::vector<Pod::Part> parts{{0, kShared / 2}, {kShared / 2, kShared / 2}};
+    pod.reduceScatterSum(tensors, kShared, Type::kFloat, parts, 4);
     const SimulatedTime scattered = pod.times().reduce_scatter;
     EXPECT_LT(scattered, all_reduce);
-    pod.advanceAllGather(kCount * sizeof(float), 4);
+    pod.advanceAllGather(kShared * sizeof(float), 4);
     EXPECT_EQ(scattered + pod.times().all_gather, all_reduce);
     EXPECT_EQ(pod.collectiveTime(), 2 * all_reduce);
-    pod.reduceScatterSum(tensors, kCount, Type::kFloat, parts, 1);  // no instances share: an all-reduce
+    pod.reduceScatterSum(tensors, kShared, Type::kFloat, parts, 1);  // no instances share: an all-reduce
     EXPECT_EQ(pod.times().all_reduce, 2 * all_reduce);
-    pod.advanceAllGather(kCount * sizeof(float), 1);
+    pod.advanceAllGather(kShared * sizeof(float), 1);
     EXPECT_EQ(pod.collectiveTime(), 3 * all_reduce);
   });
 }
