@@ -70,7 +70,7 @@ class Pod {
   /// (Context::createCommunicator), over several hosts for each replica. That memory is given back only when
   /// the job ends.
   /// Throws popdist_error: kFailedPrecondition under --offline-mode, kInvalidArgument if the replicas do not
-  /// fit the system or GCL_OPTIONS is wrong, kFailedPrecondition if instances have different ones,
+  /// fit the system or GCL_OPTIONS is wrong, kFailedPrecondition if instances have different methods,
   /// kResourceExhausted if the host's segment is full; otherwise as Context::fence.
   explicit Pod(Context& context);
   ~Pod();
@@ -228,7 +228,7 @@ class Pod {
     SimulatedTime all_to_all{0};
     SimulatedTime broadcast{0};
     SimulatedTime streaming{0};
-    SimulatedTime hidden{0};  ///< by Overlap
+    SimulatedTime hidden{0};  ///< by each Overlap that has ended
   };
   const Times& times() const;
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "libpopdist/pod/device/pod_impl.h"
@@ -71,6 +72,7 @@ void Pod::allReduceMany(PodTensors tensors, Type type, std::size_t merged_bytes,
     return pod::PodCall{pod::CollectiveKind::kAllReduce, in, local, count, type, op, options};
   };
   for (const Tensor& each : tensors) impl_->refuseIfWrong(callOf(each.local, each.count));
+  impl_->refuseIfWrong(pod::checkApart(tensors, type));
   const std::size_t most_elements = merged_bytes / std::max<std::size_t>(sizeOf(type), 1);
   while (!tensors.empty()) {
     const std::size_t merged = mergedOf(tensors, most_elements);
@@ -81,6 +83,8 @@ void Pod::allReduceMany(PodTensors tensors, Type type, std::size_t merged_bytes,
       try {
         together.emplace(tensors.first(merged), sizeOf(type));
       } catch (const std::bad_alloc&) {
+        impl_->outOfMemory(plan::kPodAllReduce);
+      } catch (const std::length_error&) {
         impl_->outOfMemory(plan::kPodAllReduce);
       }
       impl_->collective(callOf(together->vectors(), together->count()));

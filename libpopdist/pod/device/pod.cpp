@@ -36,8 +36,7 @@ int Pod::firstReplica() const {
 }
 
 void Pod::allReduceSum(std::span<void* const> tensors, std::size_t count, Type type) {
-  impl_->sum({tensors, count, type});
-  impl_->addTime(CollectiveKind::kAllReduce, numReplicas(), count, sizeOf(type));
+  impl_->sum({tensors, count, type}, {.group = numReplicas(), .count = count, .element_bytes = sizeOf(type)});
 }
 
 void Pod::allReduceSum(std::span<float* const> tensors, std::size_t count) {
@@ -47,11 +46,7 @@ void Pod::allReduceSum(std::span<float* const> tensors, std::size_t count) {
 
 void Pod::reduceScatterSum(std::span<void* const> tensors, std::size_t count, Type type,
                            std::span<const Part> parts, int replicas_per_group) {
-  impl_->sumParts(tensors, count, type, parts, replicas_per_group);
-  if (replicas_per_group == 1)
-    impl_->addTime(CollectiveKind::kAllReduce, numReplicas(), count, sizeOf(type));
-  else
-    impl_->addTime(CollectiveKind::kReduceScatterOfAll, replicas_per_group, count, sizeOf(type));
+  impl_->sumParts({tensors, count, type}, parts, replicas_per_group);
 }
 
 void Pod::allReduce(std::span<const void* const> in, std::span<void* const> out, std::size_t count, Type type,
@@ -108,12 +103,20 @@ void Pod::advanceStreaming(SimulatedTime time) {
 
 void Pod::advanceAllGather(std::size_t bytes, int replicas_per_group) {
   throwIfFailed({impl_->checkGroup(replicas_per_group)}, "Pod::advanceAllGather");
-  impl_->addTime(CollectiveKind::kAllGather, replicas_per_group, bytes, 1);
+  throwIfFailed({impl_->addTime({.kind = CollectiveKind::kAllGather,
+                                 .group = replicas_per_group,
+                                 .count = bytes,
+                                 .element_bytes = 1})},
+                "Pod::advanceAllGather");
 }
 
 void Pod::advanceAllReduce(std::size_t bytes, int replicas_per_group) {
   throwIfFailed({impl_->checkGroup(replicas_per_group)}, "Pod::advanceAllReduce");
-  impl_->addTime(CollectiveKind::kAllReduce, replicas_per_group, bytes, 1);
+  throwIfFailed({impl_->addTime({.kind = CollectiveKind::kAllReduce,
+                                 .group = replicas_per_group,
+                                 .count = bytes,
+                                 .element_bytes = 1})},
+                "Pod::advanceAllReduce");
 }
 
 Pod::Overlap::Overlap(Pod& pod) : pod_(pod) {

@@ -48,24 +48,27 @@ std::string nameOf(const Memory& memory) {
 }
 
 // A tensor that is written has no byte in common with another one; but with its replica's input, in place.
-pop::Status checkApart(const PodCall& call, const Shape& shape) {
-  const bool in_place = call.kind == CollectiveKind::kAllReduce;
-  std::vector<Memory> all;
-  for (std::size_t at = 0; at < call.in.size(); ++at)
-    append(all, call.in[at], shape.in * sizeOf(call.type), at, false);
-  for (std::size_t at = 0; at < call.out.size(); ++at)
-    append(all, call.out[at], shape.out * sizeOf(call.type), at, true);
+pop::Status checkApart(std::vector<Memory>& all, bool in_place) {
   std::ranges::sort(all, {}, &Memory::begin);
   for (std::size_t at = 0; at < all.size(); ++at) {
     for (std::size_t next = at + 1; next < all.size() && all[next].begin < all[at].end; ++next) {
       const Memory& a = all[at];
       const Memory& b = all[next];
-      const bool is_same = a.begin == b.begin && a.replica == b.replica;
+      const bool is_same = a.begin == b.begin && a.replica == b.replica && a.is_written != b.is_written;
       if ((!a.is_written && !b.is_written) || (in_place && is_same)) continue;
       return pop::invalidArgument(nameOf(a) + " and " + nameOf(b) + " overlap");
     }
   }
   return {};
+}
+
+pop::Status checkApart(const PodCall& call, const Shape& shape) {
+  std::vector<Memory> all;
+  for (std::size_t at = 0; at < call.in.size(); ++at)
+    append(all, call.in[at], shape.in * sizeOf(call.type), at, false);
+  for (std::size_t at = 0; at < call.out.size(); ++at)
+    append(all, call.out[at], shape.out * sizeOf(call.type), at, true);
+  return checkApart(all, call.kind == CollectiveKind::kAllReduce);
 }
 
 pop::Status checkTensors(std::span<const void* const> tensors, const char* name, std::size_t count,
@@ -132,6 +135,15 @@ pop::Status check(const PodCall& call, int replicas, int local_replicas) {
     POP_RETURN_IF_ERROR(checkTensors(call.in, "in", shape.in, local_replicas));
   POP_RETURN_IF_ERROR(checkTensors(call.out, "out", shape.out, local_replicas));
   return checkApart(call, shape);
+}
+
+pop::Status checkApart(std::span<const Pod::Tensor> tensors, Type type) {
+  std::vector<Memory> all;
+  for (const Pod::Tensor& each : tensors) {
+    for (std::size_t at = 0; at < each.local.size(); ++at)
+      append(all, each.local[at], each.count * sizeOf(type), at, true);
+  }
+  return checkApart(all, false);
 }
 
 Collective collectiveOf(const PodCall& call, int replicas) {

@@ -39,6 +39,9 @@ pop::pod::ReplicaGroup groupOf(const popdist::ReplicaGroup& group, int replicas)
 pop::Status checkAllButTensors(const PodCall& call, int replicas);
 pop::Status check(const PodCall& call, int replicas, int local_replicas);
 
+/// kInvalidArgument: tensors of a call of many overlap.
+pop::Status checkApart(std::span<const Pod::Tensor> tensors, Type type);
+
 /// Of a call that is right.
 Collective collectiveOf(const PodCall& call, int replicas);
 

@@ -7,7 +7,7 @@
 namespace popdist::pod {
 namespace {
 
-// The clock counts 106 days. Collectives get half of them; none comes near it.
+// The clock counts 106 days. Half of them are enough.
 constexpr SimulatedTime kMaxTime{std::int64_t{1} << 62};
 
 }  // namespace
@@ -26,6 +26,13 @@ pop::Status PodClock::addStreaming(SimulatedTime time) {
   return {};
 }
 
+pop::Status PodClock::checkCollective(const PodCollective& collective) const {
+  if (collective.time < kMaxTime && check(collective.time).ok()) return {};
+  return pop::invalidArgument(
+      "the collective takes the simulated time beyond 53 days: it has too many elements, or the system's "
+      "links are too slow");
+}
+
 void PodClock::addCollective(Program& program) {
   if (trace_ != nullptr) trace_->addCollective(onIoTilesBegin(), program);
   partOf(program.collective.kind) += program.report.time;
@@ -37,6 +44,11 @@ pop::Status PodClock::check(SimulatedTime time) const {
     return pop::invalidArgument(std::to_string(time.count()) +
                                 " ps are negative, or take the simulated time beyond 53 days");
   return {};
+}
+
+SimulatedTime PodClock::hidden() const {
+  if (overlaps_ == 0) return times_.hidden;
+  return times_.hidden + std::min(times_.compute - compute_before_, onIoTiles() - on_io_tiles_before_);
 }
 
 SimulatedTime PodClock::computeBegin() const {
@@ -55,8 +67,8 @@ void PodClock::beginOverlap() {
 }
 
 void PodClock::endOverlap() {
-  if (--overlaps_ > 0) return;
-  times_.hidden += std::min(times_.compute - compute_before_, onIoTiles() - on_io_tiles_before_);
+  if (overlaps_ == 1) times_.hidden = hidden();
+  --overlaps_;
 }
 
 SimulatedTime& PodClock::partOf(CollectiveKind kind) {

@@ -25,13 +25,15 @@ class PodClock {
     return times_.all_reduce + times_.reduce_scatter + times_.all_gather + times_.all_to_all +
            times_.broadcast;
   }
-  SimulatedTime time() const { return times_.compute + onIoTiles() - times_.hidden; }
+  SimulatedTime time() const { return times_.compute + onIoTiles() - hidden(); }
   const PodCollective& lastCollective() const { return last_; }
 
   /// kInvalidArgument, and nothing has changed: negative, or the time would be more than can be counted.
   pop::Status addCompute(SimulatedTime time);
   pop::Status addStreaming(SimulatedTime time);
 
+  /// kInvalidArgument: the time would be more than can be counted.
+  pop::Status checkCollective(const PodCollective& collective) const;
   void addCollective(Program& program);
 
   /// Computation is beside collectives and streaming until the same number of ends.
@@ -41,6 +43,7 @@ class PodClock {
  private:
   SimulatedTime onIoTiles() const { return collectiveTime() + times_.streaming; }
   pop::Status check(SimulatedTime time) const;
+  SimulatedTime hidden() const;          ///< that of an overlap which has not ended, too
   SimulatedTime computeBegin() const;    ///< of the next computation
   SimulatedTime onIoTilesBegin() const;  ///< of the next collective or streaming
   SimulatedTime& partOf(CollectiveKind kind);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "common/base/text.h"
@@ -19,12 +20,19 @@ namespace {
 using context::throwIfFailed;
 using pod::kAttach;
 
+pop::Status twoThreads() {
+  return pop::failedPrecondition(
+      "two threads of this process call this Pod at once, and it carries out one call at a time: call it "
+      "from "
+      "one thread, or one after the other");
+}
+
 }  // namespace
 
 class Pod::Impl::Inside {
  public:
   Inside(Impl& pod, plan::Operation operation) : caller_(pod.caller_) {
-    if (!caller_.enter()) pod.sum_->refuse(operation, group::OneCaller::refusal());
+    if (!caller_.enter()) pod.sum_->refuse(operation, twoThreads());
   }
   ~Inside() { caller_.leave(); }
   Inside(const Inside&) = delete;
@@ -53,34 +61,52 @@ Pod::Impl::Impl(Context& context, Attached attached)
       messages_(pod::messagesOfSums(context, instance_of_replica_)),
       sum_(pod::makeDeviceSum(context, programs_.layout(), instance_of_replica_, messages_)) {}
 
-void Pod::Impl::sum(const pod::DeviceTensors& tensors) {
+void Pod::Impl::sum(const pod::DeviceTensors& tensors, const pod::Collective& for_clock) {
   if (const pop::Status status = check(tensors); !status.ok()) sum_->refuse(tensors.operation(), status);
-  runInside(tensors.operation(), [&] { sum_->run(tensors); });
+  runInside(tensors.operation(), [&] {
+    pod::Program& program = timed(tensors.operation(), programs_.of(for_clock));
+    sum_->run(tensors);
+    clock.addCollective(program);
+  });
 }
 
-void Pod::Impl::sumParts(std::span<void* const> tensors, std::size_t count, Type type,
-                         std::span<const Part> parts, int group) {
+void Pod::Impl::sumParts(const pod::DeviceTensors& tensors, std::span<const Part> parts, int group) {
   parts_.clear();
   for (const Part& part : parts) parts_.push_back({part.begin, part.count});
-  if (const pop::Status status = checkParts(count, group); !status.ok())
+  if (const pop::Status status = checkParts(tensors.count, group); !status.ok())
     sum_->refuse(plan::kDeviceReduceScatter, status);
-  sum({tensors, count, type, parts_});
+  const bool of_all = group == 1;
+  sum({tensors.local, tensors.count, tensors.type, parts_},
+      {.kind = of_all ? pod::CollectiveKind::kAllReduce : pod::CollectiveKind::kReduceScatterOfAll,
+       .group = of_all ? layout().replicas : group,
+       .count = tensors.count,
+       .element_bytes = sizeOf(tensors.type)});
 }
 
 void Pod::Impl::collective(const pod::PodCall& call) {
   refuseIfWrong(call);
-  pop::Result<pod::Program*> program =
-      programs_.stored(pod::collectiveOf(call, layout().replicas), call.options.method);
-  if (!program.ok()) sum_->refuse(call.operation(), program.status());
-  runInside(call.operation(), [&] { pod::run(messages(), call, **program); });
-  clock.addCollective(**program);
+  runInside(call.operation(), [&] {
+    pod::Program& program = timed(
+        call.operation(), programs_.stored(pod::collectiveOf(call, layout().replicas), call.options.method));
+    pod::run(messages(), call, program);
+    clock.addCollective(program);
+  });
 }
 
-void Pod::Impl::addTime(pod::CollectiveKind kind, int group, std::size_t count, std::size_t element_bytes) {
-  pop::Result<pod::Program*> program =
-      programs_.of({.kind = kind, .group = group, .count = count, .element_bytes = element_bytes});
-  throwIfFailed({program.status()}, nameOf(plan::kDeviceAllReduce));
-  clock.addCollective(**program);
+// Before anything has happened: a call that cannot be compiled or counted is refused.
+pod::Program& Pod::Impl::timed(plan::Operation operation, pop::Result<pod::Program*> program) const {
+  if (!program.ok()) sum_->refuse(operation, program.status());
+  if (const pop::Status status = clock.checkCollective((*program)->report); !status.ok())
+    sum_->refuse(operation, status);
+  return **program;
+}
+
+pop::Status Pod::Impl::addTime(const pod::Collective& collective) {
+  POP_RETURN_IF_ERROR(pod::validate(collective.group, layout().replicas));
+  POP_ASSIGN_OR_RETURN(pod::Program* const program, programs_.of(collective));
+  POP_RETURN_IF_ERROR(clock.checkCollective(program->report));
+  clock.addCollective(*program);
+  return {};
 }
 
 pop::Status Pod::Impl::checkGroup(int group) const {
@@ -106,8 +132,10 @@ template <typename Run>
 void Pod::Impl::runInside(plan::Operation operation, const Run& run) try {
   const Inside inside(*this, operation);
   run();
-  if (caller_.hadSecond()) sum_->abort(operation, group::OneCaller::refusal());
+  if (caller_.hadSecond()) sum_->abort(operation, twoThreads());
 } catch (const std::bad_alloc&) {
+  outOfMemory(operation);
+} catch (const std::length_error&) {  // more than a vector can have
   outOfMemory(operation);
 } catch (const popdist_error& error) {
   if (error.code() != ErrorCode::kInvalidArgument) abort(error.what());
@@ -122,6 +150,10 @@ void Pod::Impl::outOfMemory(plan::Operation operation) {
 void Pod::Impl::refuseIfWrong(const pod::PodCall& call) const {
   const pop::Status status = pod::check(call, layout().replicas, local_replicas);
   if (!status.ok()) sum_->refuse(call.operation(), status);
+}
+
+void Pod::Impl::refuseIfWrong(const pop::Status& of_many) const {
+  if (!of_many.ok()) sum_->refuse(plan::kPodAllReduce, of_many);
 }
 
 pod::ReplicaMessages& Pod::Impl::messages() {

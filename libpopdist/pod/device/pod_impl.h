@@ -21,17 +21,17 @@ class Pod::Impl {
  public:
   explicit Impl(Context& context);
 
-  /// Adds no time: a sum may be part of something else.
-  void sum(const pod::DeviceTensors& tensors);
-  void sumParts(std::span<void* const> tensors, std::size_t count, Type type, std::span<const Part> parts,
-                int group);
+  /// Sums; the clock counts `for_clock`.
+  void sum(const pod::DeviceTensors& tensors, const pod::Collective& for_clock);
+  void sumParts(const pod::DeviceTensors& tensors, std::span<const Part> parts, int group);
   void collective(const pod::PodCall& call);
   void refuseIfWrong(const pod::PodCall& call) const;
+  void refuseIfWrong(const pop::Status& of_many) const;
   /// Ends a call for all instances: throws.
   void outOfMemory(plan::Operation operation);
 
-  /// Adds the time of a collective of all groups of so many consecutive replicas.
-  void addTime(pod::CollectiveKind kind, int group, std::size_t count, std::size_t element_bytes);
+  /// Adds the time of a collective. kInvalidArgument: its group, or the time is more than can be counted.
+  pop::Status addTime(const pod::Collective& collective);
   pop::Status checkGroup(int group) const;
   void abort(const std::string& why);
 
@@ -56,6 +56,7 @@ class Pod::Impl {
   void runInside(plan::Operation operation, const Run& run);
   pop::Status check(const pod::DeviceTensors& tensors) const;
   pop::Status checkParts(std::size_t count, int group) const;
+  pod::Program& timed(plan::Operation operation, pop::Result<pod::Program*> program) const;
   pod::ReplicaMessages& messages();
 
   Context& context_;

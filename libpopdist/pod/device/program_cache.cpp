@@ -21,7 +21,6 @@
 namespace popdist::pod {
 namespace {
 
-constexpr std::chrono::seconds kMostWait{10};
 constexpr std::chrono::milliseconds kBetweenTries{2};
 
 bool isDirectory(const std::string& path) {
@@ -33,16 +32,20 @@ bool isDirectory(const std::string& path) {
 // process.
 class Lock {
  public:
-  explicit Lock(const std::string& directory)
+  Lock(const std::string& directory, std::chrono::milliseconds most_wait)
       : directory_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    const auto deadline = pop::sys::AwakeClock::now() + kMostWait;
-    while (::flock(directory_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK &&
-           pop::sys::AwakeClock::now() < deadline)
+    const auto deadline = pop::sys::AwakeClock::now() + most_wait;
+    while (::flock(directory_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      gave_up_ = pop::sys::AwakeClock::now() >= deadline;
+      if (gave_up_) return;
       std::this_thread::sleep_for(kBetweenTries);
+    }
   }
+  bool gaveUp() const { return gave_up_; }
 
  private:
   const pop::sys::Fd directory_;
+  bool gave_up_ = false;
 };
 
 bool isTrusted(const pop::sys::Fd& file) {
@@ -52,13 +55,13 @@ bool isTrusted(const pop::sys::Fd& file) {
   return is_ours && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-std::optional<CompiledCollective> load(const std::string& path, const std::string& key) {
+std::optional<CompiledCollective> load(const std::string& path, const std::string& key, int replicas) {
   pop::Result<pop::sys::Fd> file = pop::sys::openRegular(path, O_RDONLY);
   if (!file.ok() || !isTrusted(*file)) return std::nullopt;
   pop::Result<std::string> bytes = pop::sys::readAll(*file, path);
   if (!bytes.ok()) return std::nullopt;
   pop::Result<CompiledCollective> compiled = programFromBytes(*bytes, key);
-  if (!compiled.ok()) return std::nullopt;
+  if (!compiled.ok() || compiled->schedule.replicas != replicas) return std::nullopt;
   return std::move(*compiled);
 }
 
@@ -80,13 +83,15 @@ std::string ProgramCache::nameOf(const std::string& key) {
   return name;
 }
 
-pop::Result<CompiledCollective> ProgramCache::get(const std::string& key, const Compile& compile) const {
+pop::Result<CompiledCollective> ProgramCache::get(const std::string& key, int replicas,
+                                                  const Compile& compile) {
   if (!isOpen()) return compile();
   const std::string name = nameOf(key);
   const std::string path = directory_ + '/' + name;
-  if (std::optional<CompiledCollective> loaded = load(path, key)) return std::move(*loaded);
-  const Lock lock(directory_);
-  if (std::optional<CompiledCollective> loaded = load(path, key)) return std::move(*loaded);
+  if (std::optional<CompiledCollective> loaded = load(path, key, replicas)) return std::move(*loaded);
+  const Lock lock(directory_, most_wait_);
+  if (lock.gaveUp()) most_wait_ = {};
+  if (std::optional<CompiledCollective> loaded = load(path, key, replicas)) return std::move(*loaded);
   pop::Result<CompiledCollective> compiled = compile();
   if (!compiled.ok()) return compiled;
   const std::string bytes = programBytes(key, *compiled);

@@ -34,7 +34,7 @@ pop::Result<Program*> Programs::get(const Collective& collective, std::string_vi
   if (const auto kept = programs_.find(key); kept != programs_.end()) return &kept->second;
   const auto compileIt = [&] { return compile(collective, std::get<std::string>(key)); };
   pop::Result<CompiledCollective> compiled =
-      from_cache && cache_.isOpen() ? cache_.get(textOf(key), compileIt) : compileIt();
+      from_cache && cache_.isOpen() ? cache_.get(textOf(key), layout_.replicas, compileIt) : compileIt();
   if (!compiled.ok()) return compiled.status();
   if (programs_.size() >= kKept) programs_.clear();
   Program program{collective, std::move(compiled->schedule), std::move(compiled->report)};

@@ -58,7 +58,7 @@ class Programs {
   const ReplicaLayout layout_;
   const Topology topology_;
   const std::string method_;
-  const ProgramCache cache_;
+  ProgramCache cache_;
   std::map<Key, Program> programs_;
 };
 

@@ -53,12 +53,17 @@ void divide(const PodCall& call, int group) {
   }
 }
 
-// Members must agree on the group, the root and the method, too.
-std::uint32_t digestOf(const Collective& collective, const std::string& method) {
+// Members must agree on the group and the root, and must have compiled the same: a file of the executable
+// cache can be of another build.
+std::uint32_t digestOf(const Program& program) {
+  const Collective& collective = program.collective;
   std::vector<std::uint64_t> numbers{static_cast<std::uint64_t>(collective.group.size),
                                      static_cast<std::uint64_t>(collective.group.stride),
-                                     static_cast<std::uint64_t>(collective.root)};
-  numbers.insert(numbers.end(), method.begin(), method.end());
+                                     static_cast<std::uint64_t>(collective.root),
+                                     program.schedule.blocks,
+                                     static_cast<std::uint64_t>(program.schedule.rounds()),
+                                     static_cast<std::uint64_t>(program.report.time.count())};
+  numbers.insert(numbers.end(), program.report.method.begin(), program.report.method.end());
   const std::uint64_t digest = group::digestOf(numbers);
   return static_cast<std::uint32_t>(digest ^ digest >> 32);
 }
@@ -100,7 +105,7 @@ void run(ReplicaMessages& messages, const PodCall& call, Program& program) {
        .count = call.count,
        .type = call.type,
        .op = call.op,
-       .root = static_cast<int>(digestOf(collective, program.report.method)),
+       .root = static_cast<int>(digestOf(program)),
        .tensor = label},
       parts,
       {.folds = onTheWay(call.op), .sends_empty = needsMeeting(collective, program.schedule.replicas)});

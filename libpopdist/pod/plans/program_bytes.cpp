@@ -117,9 +117,12 @@ Phase phaseOf(std::shared_ptr<const Rounds> rounds) {
 
 bool readParts(Reader& reader, Schedule& schedule) {
   const std::uint32_t parts = reader.count(sizeof(std::uint32_t));
+  std::vector<bool> has_place(parts);
   for (std::uint32_t at = 0; at < parts; ++at) {
-    schedule.part_of_place.push_back(reader.number<std::uint32_t>());
-    if (schedule.part_of_place.back() >= parts) return false;
+    const auto part = reader.number<std::uint32_t>();
+    if (part >= parts || has_place[part]) return false;
+    has_place[part] = true;
+    schedule.part_of_place.push_back(part);
   }
   return reader.isWhole() && (parts == 0 || schedule.blocks % parts == 0);
 }

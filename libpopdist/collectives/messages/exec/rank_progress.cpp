@@ -248,11 +248,11 @@ void RankProgress::hear(int peer) {
 
 // A range that is also being sent in this round may be overwritten only as far as it has been sent. Two ranks
 // that exchange ranges cannot block each other this way: the one that has sent more can take everything the
-// other has sent.
+// other has sent. A send of no elements has the place of what comes after it, and keeps nothing from it.
 std::size_t RankProgress::mayBeWritten(const Active& active) const {
   std::size_t bytes = active.step->count * element_bytes_;
   for (const Active& each : active_) {
-    if (each.step->kind == StepKind::kSend && each.step->from == active.step->to)
+    if (each.step->kind == StepKind::kSend && each.step->from == active.step->to && !finished(each))
       bytes = std::min(bytes, each.bytes_moved);
   }
   return bytes;

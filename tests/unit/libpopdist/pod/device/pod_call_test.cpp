@@ -89,6 +89,24 @@ TEST(PodAllReduceMany, MergesUpToTheSize) {
   });
 }
 
+TEST(PodAllReduceMany, RefusesTensorsThatOverlap) {
+  ThreadGroup group(GroupShape{.replicas_of_instance = {1, 1}});
+  group.run([](Context& context) {
+    Pod pod(context);
+    Floats memory(8, 1);
+    void* const first = memory.data();
+    void* const second = memory.data() + 3;
+    const std::vector<Pod::Tensor> tensors{{{&first, 1}, 4}, {{&second, 1}, 4}};
+    try {
+      pod.allReduceMany(tensors, Type::kFloat, 1 << 10);
+      ADD_FAILURE() << "they were summed";
+    } catch (const popdist_error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    }
+    EXPECT_EQ(memory, Floats(8, 1));
+  });
+}
+
 // ---- reports
 
 TEST(PodReports, NameMethodTimeAndBound) {

@@ -211,5 +211,29 @@ TEST(PodCollectives, BroadcastGivesAllWhatTheRootHas) {
   });
 }
 
+// Parts smaller than the fragments that a method cuts them into.
+TEST(PodCollectives, OfFewElementsComeToTheirEnd) {
+  for (const std::size_t count : {1U, 2U, 3U}) {
+    for (const char* const method : {"auto", "bidirectional_ring_pair", "meet_in_middle_ring", "quickest"}) {
+      const PodCallOptions options{.group = ReplicaGroup::consecutive(4), .method = method};
+      SCOPED_TRACE(std::to_string(count) + " elements, " + method);
+      const Tensors in = wild(kReplicas, 4 * count);
+      const Tensors parts =
+          forAllShapes(in, Tensors(kReplicas, Floats(count)), [&](Pod& pod, const Local& local) {
+            pod.reduceScatter(local.in, local.out, count, Type::kFloat, Operator::kMax, options);
+          });
+      const Tensors sums =
+          forAllShapes(in, Tensors(kReplicas, Floats(4 * count)), [&](Pod& pod, const Local& local) {
+            pod.allReduce(local.in, local.out, 4 * count, Type::kFloat, Operator::kMax, options);
+          });
+      const Tensors gathered =
+          forAllShapes(parts, Tensors(kReplicas, Floats(4 * count)), [&](Pod& pod, const Local& local) {
+            pod.allGather(local.in, local.out, count, Type::kFloat, options);
+          });
+      EXPECT_EQ(gathered, sums);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace popdist

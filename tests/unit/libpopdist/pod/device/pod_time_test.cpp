@@ -190,6 +190,7 @@ TEST(PodTime, OfAnOverlapIsThatOfTheLongerOne) {
         pod.advance(compute);
         const Pod::Overlap inner(pod);
         sum(pod, 10'000);
+        EXPECT_EQ(pod.time(), std::max(compute, collective) + SimulatedTime(7));
       }
       EXPECT_EQ(pod.times().hidden, std::min(compute, collective));
       EXPECT_EQ(pod.times().compute, compute + SimulatedTime(7));
@@ -198,6 +199,27 @@ TEST(PodTime, OfAnOverlapIsThatOfTheLongerOne) {
   };
   EXPECT_EQ(ended(collective / 2), collective + SimulatedTime(7));
   EXPECT_EQ(ended(collective * 3), collective * 3 + SimulatedTime(7));
+}
+
+TEST(PodTime, OfCollectivesEndsWhereItCannotBeCounted) {
+  ThreadGroup group(GroupShape{.replicas_of_instance = {4}});
+  group.run([](Context& context) {
+    Pod pod(context);
+    const std::size_t bytes = std::size_t{1} << 54;
+    bool is_refused = false;
+    for (int times = 0; times < 20 && !is_refused; ++times) {
+      const SimulatedTime before = pod.time();
+      try {
+        pod.advanceAllReduce(bytes, 4);
+        EXPECT_GT(pod.time(), before);
+      } catch (const popdist_error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+        EXPECT_EQ(pod.time(), before);
+        is_refused = true;
+      }
+    }
+    EXPECT_TRUE(is_refused);
+  });
 }
 
 }  // namespace

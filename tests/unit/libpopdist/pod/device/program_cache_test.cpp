@@ -29,7 +29,7 @@ class TheProgramCache : public ::testing::Test {
   int compiledBy(const std::string& key, int times = 1) {
     int compiled = 0;
     for (int time = 0; time < times; ++time) {
-      const auto program = cache().get(key, [&] {
+      const auto program = cache().get(key, 4, [&] {
         ++compiled;
         return ring();
       });
@@ -59,7 +59,7 @@ TEST_F(TheProgramCache, CompilesOnceForManyInstances) {
   std::atomic<int> compiled = 0;
   testing::runThreads(8, [&](int) {
     EXPECT_TRUE(cache()
-                    .get("key",
+                    .get("key", 4,
                          [&] {
                            ++compiled;
                            return ring();
@@ -96,16 +96,29 @@ TEST_F(TheProgramCache, FollowsNoLink) {
   EXPECT_EQ(compiledBy("key"), 1);
 }
 
+TEST_F(TheProgramCache, CompilesAnewWhatIsOfAnotherJob) {
+  ASSERT_EQ(compiledBy("key"), 1);
+  bool compiled = false;
+  EXPECT_TRUE(cache()
+                  .get("key", 5,
+                       [&] {
+                         compiled = true;
+                         return ring();
+                       })
+                  .ok());
+  EXPECT_TRUE(compiled);
+}
+
 TEST_F(TheProgramCache, OfNoDirectoryKeepsNothing) {
-  const ProgramCache none(directory_.path() + "/missing");
+  ProgramCache none(directory_.path() + "/missing");
   EXPECT_FALSE(none.isOpen());
-  EXPECT_TRUE(none.get("key", &TheProgramCache::ring).ok());
+  EXPECT_TRUE(none.get("key", 4, &TheProgramCache::ring).ok());
   EXPECT_FALSE(std::filesystem::exists(directory_.path() + "/missing"));
 }
 
 TEST_F(TheProgramCache, PassesOnThatNothingCanBeCompiled) {
   const auto failed = cache().get(
-      "key", [] { return pop::Result<CompiledCollective>(pop::invalidArgument("no such method")); });
+      "key", 4, [] { return pop::Result<CompiledCollective>(pop::invalidArgument("no such method")); });
   EXPECT_EQ(failed.status().message(), "no such method");
   EXPECT_FALSE(std::filesystem::exists(file("key")));
 }
