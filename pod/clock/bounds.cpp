@@ -102,7 +102,9 @@ void forEachCut(const Topology& topology, const ReplicaLayout& layout, const Vis
 
 Picoseconds timeOf(double bytes, double bytes_per_s) {
   if (bytes_per_s <= 0) return Picoseconds(0);
-  return Picoseconds(static_cast<std::int64_t>(bytes / bytes_per_s * 1e12));
+  const double picoseconds = bytes / bytes_per_s * 1e12;
+  if (picoseconds >= static_cast<double>(kMostCounted)) return kLongestTime;
+  return Picoseconds(static_cast<std::int64_t>(picoseconds));
 }
 
 // The part of a vector that must come to each replica of a group, but for a broadcast's root, or go from it.
@@ -200,13 +202,13 @@ Picoseconds allReduceEstimate(const ReplicaLayout& layout, std::uint64_t bytes) 
   if (layout.replicas == 1) return Picoseconds(0);
   const auto shared = [bytes](int parts) {
     const auto count = static_cast<std::uint64_t>(parts);
-    return (bytes + count - 1) / count;
+    return bytes / count + (bytes % count == 0 ? 0 : 1);
   };
   Picoseconds time{0};
   if (layout.replicasPerIld() > 1)
-    time += 2 * transferTime(shared(layout.ipus_per_replica), layout.spec.links.rail_bytes_per_s);
+    time = productOf(transferTime(shared(layout.ipus_per_replica), layout.spec.links.rail_bytes_per_s), 2);
   if (layout.ildCount() > 1)
-    time += transferTime(shared(layout.replicas), layout.spec.links.gw_link_bytes_per_s);
+    time = sumOf(time, transferTime(shared(layout.replicas), layout.spec.links.gw_link_bytes_per_s));
   return time;
 }
 

@@ -11,7 +11,8 @@ namespace pop::pod {
 Picoseconds roundCost(const ReplicaLayout& layout) {
   // poplibs, setGlobalSyncLatency: 15 ns a hop, there and back, over 1 + floor(rows / 2) hops.
   const int rows = (layout.ipusPerIld() + 1) / 2;
-  return layout.spec.step_cost + layout.spec.sync_hop_latency * 2 * (1 + rows / 2);
+  const auto hops = static_cast<std::uint64_t>(1 + rows / 2);
+  return sumOf(layout.spec.step_cost, productOf(layout.spec.sync_hop_latency, 2 * hops));
 }
 
 CollectiveTime simulate(const Topology& topology, const ReplicaLayout& layout, const Schedule& schedule,
@@ -25,8 +26,8 @@ CollectiveTime simulate(const Topology& topology, const ReplicaLayout& layout, c
   for (const Phase& phase : schedule.phases) {
     for (const RoundClass& alike : phase.classes) {
       phase.transfers(alike.round, take);
-      const Picoseconds round = traffic.finishRound(alike.times) + roundCost(layout);
-      time.total += round * alike.times;
+      const Picoseconds round = sumOf(traffic.finishRound(alike.times), roundCost(layout));
+      time.total = sumOf(time.total, productOf(round, static_cast<std::uint64_t>(alike.times)));
       time.rounds += alike.times;
     }
   }
@@ -38,7 +39,7 @@ std::optional<Picoseconds> computeTime(const PodSpec& spec, double flops, int ip
   POP_CHECK(flops >= 0 && ipus_per_replica >= 1);
   const double seconds = flops / (spec.ipu_peak_flops_per_s * spec.achieved_fraction * ipus_per_replica);
   const double picoseconds = std::ceil(seconds * 1e12);
-  if (picoseconds >= 0x1p63) return {};
+  if (picoseconds >= static_cast<double>(kMostCounted)) return {};
   return Picoseconds(static_cast<std::int64_t>(picoseconds));
 }
 

@@ -21,10 +21,10 @@ inline std::uint64_t blockBytes(const ReplicaLayout& layout, const Schedule& sch
                                 std::size_t element_bytes) {
   const std::uint64_t parts =
       std::uint64_t{schedule.blocks} * static_cast<std::uint64_t>(layout.ipus_per_replica);
-  return (count + parts - 1) / parts * element_bytes;
+  return productOf(count / parts + (count % parts == 0 ? 0 : 1), element_bytes);
 }
 
-/// Bytes on each link: of this round, and of all.
+/// Bytes on each link, up to kMostCounted: of this round, and of all.
 class LinkTraffic {
  public:
   explicit LinkTraffic(const Topology& topology)
@@ -34,8 +34,8 @@ class LinkTraffic {
   void add(const ReplicaLayout& layout, const Transfer& transfer, std::uint64_t block_bytes) {
     const int from = firstIpuOf(transfer.from, layout.ipus_per_replica);
     const int to = firstIpuOf(transfer.to, layout.ipus_per_replica);
-    for (int ipu = 0; ipu < layout.ipus_per_replica; ++ipu)
-      add(from + ipu, to + ipu, transfer.blocks * block_bytes);
+    const std::uint64_t bytes = productOf(transfer.blocks, block_bytes);
+    for (int ipu = 0; ipu < layout.ipus_per_replica; ++ipu) add(from + ipu, to + ipu, bytes);
   }
 
   /// Links that carry something in this round, and how much.
@@ -48,10 +48,10 @@ class LinkTraffic {
     for (const int id : used_) {
       const auto at = static_cast<std::size_t>(id);
       longest = std::max(longest, transferTime(in_round_[at], topology_.links()[at].bytes_per_s));
-      in_total_[at] += in_round_[at] * static_cast<std::uint64_t>(times);
+      in_total_[at] = sumOf(in_total_[at], productOf(in_round_[at], static_cast<std::uint64_t>(times)));
       in_round_[at] = 0;
     }
-    longest += topology_.spec().link_latency * static_cast<std::int64_t>(most_hops_);
+    longest = sumOf(longest, productOf(topology_.spec().link_latency, most_hops_));
     used_.clear();
     most_hops_ = 0;
     return longest;
@@ -67,7 +67,7 @@ class LinkTraffic {
     for (const int id : way) {
       std::uint64_t& load = in_round_[static_cast<std::size_t>(id)];
       if (load == 0) used_.push_back(id);
-      load += bytes;
+      load = sumOf(load, bytes);
     }
   }
 

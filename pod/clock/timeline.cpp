@@ -26,7 +26,7 @@ void forEachRound(const Topology& topology, const ReplicaLayout& layout, const S
       round.transfers = traffic.finishRound(1);
       round.cost = roundCost(layout);
       visit(round);
-      round.begin += round.transfers + round.cost;
+      round.begin = sumOf(round.begin, sumOf(round.transfers, round.cost));
       ++round.number;
       round.links.clear();
       round.copies.clear();

@@ -157,17 +157,18 @@ void addDirect(const ReplicaLayout& layout, const Collective& collective, Candid
 
 // (chunks + fill) * (cost of a round + time of all / chunks) is least where both products of it are equal.
 int chunksFor(const Topology& topology, const ReplicaLayout& layout, const std::vector<Tree>& trees,
-              std::uint64_t count, std::size_t element_bytes) {
+              const Collective& collective) {
   int units = 0;
   int height = 0;
   for (const Tree& tree : trees) {
     units += tree.units;
     height = std::max(height, tree.height);
   }
-  const auto bytes = static_cast<double>(count * element_bytes);
+  const auto bytes = static_cast<double>(collective.bytes());
   const double all_ps = bytes * leastSecondsPerByte(topology, trees) * 1e12;
   const double round_ps = static_cast<double>(std::max<std::int64_t>(1, roundCost(layout).count()));
-  const double most = std::min(static_cast<double>(kMostChunks), static_cast<double>(count) / units);
+  const double most =
+      std::min(static_cast<double>(kMostChunks), static_cast<double>(collective.count) / units);
   return std::max(1, static_cast<int>(std::min(most, std::sqrt(2 * height * all_ps / round_ps))));
 }
 
@@ -177,7 +178,7 @@ void addTrees(const Topology& topology, const ReplicaLayout& layout, const Colle
   for (const int units : kUnits) {
     const std::vector<Tree> trees = packTrees(topology, layout.replicas, units);
     if (trees.empty()) return;
-    const int chunks = chunksFor(topology, layout, trees, collective.count, collective.element_bytes);
+    const int chunks = chunksFor(topology, layout, trees, collective);
     candidates.add(
         counted(static_cast<std::int64_t>(trees.size()), "tree") + " (" + counted(chunks, "chunk") + ")",
         treeAllReduce(trees, chunks));

@@ -17,11 +17,17 @@ void addIpus(std::vector<Use>& ipus, const ReplicaLayout& layout, const Round& r
   };
   for (const Transfer& copy : round.copies) {
     replicas.insert({copy.from, copy.to});
-    for (int ipu = 0; ipu < layout.ipus_per_replica; ++ipu)
-      useOf(copy.from, ipu).bytes += copy.blocks * block_bytes;
+    for (int ipu = 0; ipu < layout.ipus_per_replica; ++ipu) {
+      std::uint64_t& bytes = useOf(copy.from, ipu).bytes;
+      bytes = sumOf(bytes, productOf(copy.blocks, block_bytes));
+    }
   }
-  for (const int replica : replicas)
-    for (int ipu = 0; ipu < layout.ipus_per_replica; ++ipu) useOf(replica, ipu).busy += round.transfers;
+  for (const int replica : replicas) {
+    for (int ipu = 0; ipu < layout.ipus_per_replica; ++ipu) {
+      Picoseconds& busy = useOf(replica, ipu).busy;
+      busy = sumOf(busy, round.transfers);
+    }
+  }
 }
 
 }  // namespace
@@ -34,8 +40,9 @@ Uses usesOf(const Topology& topology, const ReplicaLayout& layout, const Schedul
   forEachRound(topology, layout, schedule, count, element_bytes, [&](const Round& round) {
     for (const LinkUse& in_round : round.links) {
       const auto at = static_cast<std::size_t>(in_round.link);
-      uses.links[at].bytes += in_round.bytes;
-      uses.links[at].busy += transferTime(in_round.bytes, topology.links()[at].bytes_per_s);
+      Use& link = uses.links[at];
+      link.bytes = sumOf(link.bytes, in_round.bytes);
+      link.busy = sumOf(link.busy, transferTime(in_round.bytes, topology.links()[at].bytes_per_s));
     }
     addIpus(uses.ipus, layout, round, block_bytes);
   });

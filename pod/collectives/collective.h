@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "pod/collectives/replica_group.h"
+#include "pod/system/saturating.h"
 
 namespace pop::pod {
 
@@ -44,7 +45,7 @@ struct Collective {
   std::size_t element_bytes = 4;
   int root = 0;  ///< of a broadcast: its place
 
-  std::uint64_t bytes() const { return count * element_bytes; }
+  std::uint64_t bytes() const { return productOf(count, element_bytes); }
 };
 
 }  // namespace pop::pod

@@ -68,17 +68,21 @@ Result<Prediction> knownPart(const Training& training, const Placement& placemen
   POP_RETURN_IF_ERROR(checkPipeline(training, placement));
   result.slots = slotsOf(placement.gradient_accumulation, training.stages);
   const auto slots = static_cast<double>(result.slots);
-  const auto timeOf = [&](std::uint64_t bytes, int replicas) {
-    return replicas > 1 ? communication(placement.system, bytes, replicas, training.ipus_per_replica) : 0;
+  const auto timeOf = [&](std::uint64_t bytes, int replicas) -> Result<double> {
+    if (replicas <= 1) return 0.0;
+    return communication(placement.system, bytes, replicas, training.ipus_per_replica);
   };
   StepTime& seconds = result.seconds;
   const double slot_s = secondsPerSlot(training, placement) / placement.system.slowest_ipu;
   const BatchNorm& norm = training.batch_norm;
-  const double norm_s =
-      norm.collectives() > 0 ? norm.collectives() * timeOf(norm.statistics_bytes, norm.span) : 0;
+  double norm_s = 0;
+  if (norm.collectives() > 0) {
+    POP_ASSIGN_OR_RETURN(const double once_s, timeOf(norm.statistics_bytes, norm.span));
+    norm_s = norm.collectives() * once_s;
+  }
   seconds.micro_batches = slots * slot_s;
   seconds.batch_norm = slots * norm_s;
-  seconds.all_reduce = timeOf(training.gradient_bytes, placement.replicas);
+  POP_ASSIGN_OR_RETURN(seconds.all_reduce, timeOf(training.gradient_bytes, placement.replicas));
   seconds.gateway = static_cast<double>(training.collectives) * gatewayShare(result.domains) *
                     training.gateway_s.value_or(0);
   seconds.host_io = training.host_io_s;

@@ -52,7 +52,7 @@ double gatewayShare(int domains);
 
 /// All that is known without measurements: exchanges by `communication`, and the times that `training` has;
 /// those that it has not count as 0. kInvalidArgument: the replicas do not fit on the system, or cannot be
-/// grouped for batch norm, or the pipeline cannot be filled.
+/// grouped for batch norm, or the pipeline cannot be filled, or an exchange takes longer than can be counted.
 Result<Prediction> knownPart(const Training& training, const Placement& placement,
                              const CommunicationTime& communication);
 

@@ -25,7 +25,8 @@ struct SystemShape {
 using SystemByName = std::function<Result<SystemShape>(std::string_view name)>;
 
 /// Seconds of an all-reduce of `bytes_per_replica` among the first `replicas` of a system, which must fit.
-using CommunicationTime = std::function<double(const SystemShape& system, std::uint64_t bytes_per_replica,
-                                               int replicas, int ipus_per_replica)>;
+/// kInvalidArgument: it takes longer than can be counted.
+using CommunicationTime = std::function<Result<double>(
+    const SystemShape& system, std::uint64_t bytes_per_replica, int replicas, int ipus_per_replica)>;
 
 }  // namespace pop::pod::predict

@@ -73,6 +73,8 @@ Result<Ways> waysOn(const pod::PodSpec& system, const cli::SimulateOptions& opti
   const pod::Topology topology(found.layout.spec);
   found.bound = pod::lowerBound(topology, found.layout, found.collective);
   found.ways = pod::timedSchedules(topology, found.layout, found.collective);
+  const auto is_counted = [](const TimedSchedule& each) { return each.time.isCounted(); };
+  if (!std::ranges::all_of(found.ways, is_counted)) return takesTooLong(found.collective, system);
   sortByTime(found);
   return found;
 }

@@ -17,8 +17,8 @@ namespace pop {
 inline constexpr std::size_t kFloatBytes = 4;
 
 /// A table for each system, or its rows as JSON, or the steps of an algorithm. kInvalidArgument: the size, a
-/// system, replicas that do not fit, groups that do not divide them, or an algorithm that cannot be used
-/// there; the message lists those that can.
+/// system, replicas that do not fit, groups that do not divide them, a time that cannot be counted, or an
+/// algorithm that cannot be used there; the message lists those that can.
 Result<std::string> collectiveReport(const cli::SimulateOptions& options);
 
 /// The place of each replica, and all copies between replicas, round by round: "3 -> 5: block 7, added".

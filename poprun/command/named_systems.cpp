@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/base/text.h"
 #include "pod/clock/tuner.h"
 #include "pod/system/job_system.h"
 #include "pod/system/system_text.h"
@@ -50,6 +51,14 @@ AlgorithmChoice choiceOf(std::string_view algorithm) {
 
 double secondsOf(pod::Picoseconds time) {
   return std::chrono::duration<double>(time).count();
+}
+
+Status takesTooLong(const pod::Collective& collective, const pod::PodSpec& system) {
+  const std::string kind(pod::nameOf(collective.kind));
+  const std::string size = sizeText(collective.bytes());
+  return invalidArgument((kind.front() == 'a' ? "an " : "a ") + kind + " of " + size + " on " + system.name +
+                         " takes longer than 53 days: the rates of " + system.name + " are too low, or " +
+                         size + " is too much");
 }
 
 Result<std::vector<pod::PodSpec>> systemsOf(const std::vector<std::string>& names,
@@ -104,7 +113,7 @@ std::vector<pod::predict::SystemShape> NamedSystems::shapesOf(std::string_view c
 
 pod::predict::CommunicationTime NamedSystems::allReduceTime(AlgorithmChoice choice) const {
   return [this, choice](const pod::predict::SystemShape& system, std::uint64_t bytes_per_replica,
-                        int replicas, int ipus_per_replica) {
+                        int replicas, int ipus_per_replica) -> Result<double> {
     const auto spec = specs_.find(system.name);
     POP_CHECK(spec != specs_.end());
     const pod::ReplicaLayout layout{
@@ -113,7 +122,9 @@ pod::predict::CommunicationTime NamedSystems::allReduceTime(AlgorithmChoice choi
     const std::uint64_t count = (bytes_per_replica + kHalfBytes - 1) / kHalfBytes;
     const auto timed = choice == AlgorithmChoice::kGcl ? pod::gclChoice : pod::quickestSchedule;
     const pod::Collective all_reduce{.group = replicas, .count = count, .element_bytes = kHalfBytes};
-    return secondsOf(timed(topology, layout, all_reduce).time.total);
+    const pod::CollectiveTime time = timed(topology, layout, all_reduce).time;
+    if (!time.isCounted()) return takesTooLong(all_reduce, spec->second);
+    return secondsOf(time.total);
   };
 }
 

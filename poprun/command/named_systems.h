@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pod/collectives/collective.h"
 #include "pod/predict/system_shape.h"
 #include "pod/system/pod_spec.h"
 #include "pod/system/replica_layout.h"
@@ -28,6 +29,10 @@ enum class AlgorithmChoice : std::uint8_t { kGcl, kQuickest };
 AlgorithmChoice choiceOf(std::string_view algorithm);
 
 double secondsOf(pod::Picoseconds time);
+
+/// Why a time that cannot be counted is not shown: "an all-reduce of 10.0 MB on slow takes longer than 53
+/// days: …". kInvalidArgument.
+Status takesTooLong(const pod::Collective& collective, const pod::PodSpec& system);
 
 /// So many replicas on a system, as many as fit if it is not said, of one IPU if it is not said.
 /// kInvalidArgument: they do not fit.
@@ -55,7 +60,8 @@ class NamedSystems {
   /// Presets with this chip that were sold as they are, smallest first: ladders of at most 256 IPUs.
   std::vector<pod::predict::SystemShape> shapesOf(std::string_view chip);
 
-  /// Seconds of an all-reduce on the simulated clock, of a shape from here. The replicas must fit.
+  /// Seconds of an all-reduce on the simulated clock, of a shape from here. The replicas must fit. Errors as
+  /// takesTooLong().
   pod::predict::CommunicationTime allReduceTime(AlgorithmChoice choice) const;
 
  private:

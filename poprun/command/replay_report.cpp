@@ -119,14 +119,15 @@ class CollectiveTimes {
   CollectiveTimes(const pod::ReplicaLayout& layout, AlgorithmChoice choice)
       : topology_(layout.spec), layout_(layout), choice_(choice) {}
 
-  const TimedCollective& of(const TracedCollective& collective) {
+  Result<TimedCollective> of(const TracedCollective& collective) {
     const auto key = std::tuple(collective.kind, collective.bytes, collective.element_bytes);
-    const auto known = times_.find(key);
-    return known != times_.end() ? known->second : times_.emplace(key, timed(collective)).first->second;
+    if (const auto known = times_.find(key); known != times_.end()) return known->second;
+    POP_ASSIGN_OR_RETURN(const TimedCollective found, timed(collective));
+    return times_.emplace(key, found).first->second;
   }
 
  private:
-  TimedCollective timed(const TracedCollective& collective) const {
+  Result<TimedCollective> timed(const TracedCollective& collective) const {
     const std::uint64_t bytes = vectorBytes(collective, layout_.replicas);
     const pod::Collective whole{.kind = collective.kind,
                                 .group = layout_.replicas,
@@ -134,7 +135,9 @@ class CollectiveTimes {
                                 .element_bytes = collective.element_bytes};
     const auto choose = choice_ == AlgorithmChoice::kQuickest ? pod::quickestSchedule : pod::gclChoice;
     const pod::TimedSchedule way = choose(topology_, layout_, whole);
-    return {way.name, secondsOf(way.time.total), secondsOf(pod::lowerBound(topology_, layout_, whole))};
+    if (!way.time.isCounted()) return takesTooLong(whole, layout_.spec);
+    return TimedCollective{way.name, secondsOf(way.time.total),
+                           secondsOf(pod::lowerBound(topology_, layout_, whole))};
   }
 
   const pod::Topology topology_;
@@ -160,7 +163,9 @@ Result<Replay> replayOn(const pod::PodSpec& system, const cli::SimulateOptions& 
   CollectiveTimes times(replay.layout, choiceOf(options.algorithm));
   for (const auto& [computation, node] : work.collectives) {
     replay.computation_s += secondsOf(computation);
-    const TimedCollective& timed = times.of(*node.collective);
+    const Result<TimedCollective> found = times.of(*node.collective);
+    if (!found.ok()) return invalidArgument(pod::chakra::inWords(node) + ": " + found.status().message());
+    const TimedCollective& timed = found.value();
     replay.collectives.push_back({node.name, *node.collective, timed, replay.all_s()});
     replay.collectives_s += timed.seconds;
     replay.bound_s += timed.bound_s;

@@ -13,7 +13,7 @@ namespace pop {
 
 /// The collectives of the traces PREFIX.0.et, PREFIX.1.et, … on each system: a table, or its rows as JSON.
 /// kInvalidArgument: a trace that cannot be read or simulated, with its file and node; traces that disagree,
-/// or of which one is missing; replicas that do not fit.
+/// or of which one is missing; replicas that do not fit; a collective whose time cannot be counted.
 Result<std::string> replayReport(const cli::SimulateOptions& options);
 
 /// Writes the same trace for each of so many ranks, as PREFIX.0.et and so on. kAlreadyExists: one of them is

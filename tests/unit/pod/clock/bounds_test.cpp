@@ -32,6 +32,29 @@ double inPartsOf(Picoseconds time, std::uint64_t bytes, std::uint64_t bytes_per_
          static_cast<double>(bytes);
 }
 
+TEST(LowerBound, HoldsForTimesThatCannotBeCounted) {
+  ReplicaLayout slow = layoutOn("pod16", 16);
+  slow.spec.links.rail_bytes_per_s = slow.spec.links.rung_bytes_per_s = 1;
+  slow.spec.links.cross_rung_bytes_per_s = 1;
+  for (const ReplicaLayout& layout : {slow, layoutOn("pod128", 128)}) {
+    const Topology topology(layout.spec);
+    for (const std::size_t count :
+         {1'000'000UL, 250'000'000'000'000UL, std::size_t{1} << 60, ~std::size_t{0}}) {
+      for (const CollectiveKind kind : {CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
+                                        CollectiveKind::kAllToAll, CollectiveKind::kBroadcast}) {
+        const Collective collective{.kind = kind, .group = layout.replicas, .count = count};
+        const Picoseconds bound = pod::lowerBound(topology, layout, collective);
+        const Picoseconds time =
+            simulate(topology, layout, gclSchedule(layout, collective, {}), count, kFloatBytes).total;
+        EXPECT_GT(bound, Picoseconds(0)) << nameOf(kind) << ", " << count;
+        EXPECT_LE(bound, time) << nameOf(kind) << ", " << count;
+        EXPECT_LE(time, kLongestTime) << nameOf(kind) << ", " << count;
+      }
+    }
+    EXPECT_EQ(allReduceEstimate(layout, ~std::uint64_t{0}), kLongestTime);
+  }
+}
+
 TEST(LowerBound, HoldsForEverySimulatedTime) {
   const ReplicaLayout layouts[] = {
       layoutOn("pod4", 2),         layoutOn("pod4", 3),         layoutOn("pod16", 5),

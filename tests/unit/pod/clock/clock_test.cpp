@@ -161,6 +161,28 @@ TEST(Clock, MoreBytesNeverTakeLess) {
   }
 }
 
+// Rails and rungs of a byte a second, which a system file may have.
+ReplicaLayout slowLayout(int replicas) {
+  ReplicaLayout layout = clockedLayout("pod16", replicas);
+  layout.spec.links.rail_bytes_per_s = layout.spec.links.rung_bytes_per_s = 1;
+  layout.spec.links.cross_rung_bytes_per_s = 1;
+  return layout;
+}
+
+TEST(Clock, TimesEndAtTheLongestOne) {
+  const ReplicaLayout layout = slowLayout(16);
+  EXPECT_LT(clockedTime(layout, 200'000).total, kLongestTime);
+  for (const std::size_t count : {10'000'000UL, 250'000'000'000'000UL, std::size_t{1} << 60, ~std::size_t{0}})
+    EXPECT_EQ(clockedTime(layout, count).total, kLongestTime) << count;
+  EXPECT_EQ(clockedTime(layout, ~std::size_t{0}).bytes_on_busiest_link, kMostCounted);
+}
+
+TEST(Clock, CostsOfManyRoundsEndThereToo) {
+  ReplicaLayout layout = clockedLayout("pod64", 64);
+  layout.spec.step_cost = layout.spec.link_latency = layout.spec.sync_hop_latency = std::chrono::hours(1);
+  EXPECT_EQ(clockedTime(layout, 64).total, kLongestTime);
+}
+
 TEST(RoundCost, IsSoftwarePlusASyncThatGrowsWithTheRows) {
   // 15 ns x 2 x (1 + floor(32 / 2)) on a Pod64.
   EXPECT_EQ(roundCost(clockedLayout("pod64", 64)), std::chrono::nanoseconds(10'000 + 510));
@@ -174,6 +196,7 @@ TEST(ComputeTime, DividesByTheIpusAndTheFractionOfThePeak) {
   EXPECT_EQ(computeTime(spec, 62.5e12, 1), std::chrono::seconds(2));
   EXPECT_EQ(computeTime(spec, 62.5e12, 4), std::chrono::milliseconds(500));
   EXPECT_EQ(computeTime(spec, 0, 1), Picoseconds(0));
+  EXPECT_EQ(computeTime(spec, 1e30, 1), std::nullopt);
 }
 
 }  // namespace
