@@ -92,21 +92,33 @@ int ownStream(const struct stat& file) {
   return -1;
 }
 
-}  // namespace
-
-Result<std::string> readFileText(const std::string& path) {
-  const sys::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return failed(path, errno);
+Result<std::string> readAll(int file, const std::string& path) {
   std::string text;
   std::array<char, 16 << 10> buffer;
   while (true) {
-    const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
+    const ssize_t got = ::read(file, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return failed(path, errno);
     if (got == 0) return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
     text.append(buffer.data(), static_cast<std::size_t>(got));
     if (text.size() > kMostBytes) return invalidArgument(path + " is larger than 16 MiB");
   }
+}
+
+}  // namespace
+
+Result<std::string> readFileText(const std::string& path) {
+  const sys::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return failed(path, errno);
+  return readAll(file.get(), path);
+}
+
+Result<std::string> readRegularFileText(const std::string& path) {
+  const sys::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat found {};
+  if (!file.valid() || ::fstat(file.get(), &found) != 0) return failed(path, errno);
+  if (!S_ISREG(found.st_mode)) return invalidArgument(path + " is not a regular file");
+  return readAll(file.get(), path);
 }
 
 Status writeFileText(const std::string& path, const std::string& text, bool overwrite) {

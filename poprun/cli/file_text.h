@@ -12,6 +12,10 @@ namespace pop::cli {
 /// The text of a file. An error that names it if it is larger than 16 MiB, a directory, or unreadable.
 Result<std::string> readFileText(const std::string& path);
 
+/// The same of a regular file, or a link to one. Never waits, as for a pipe. kInvalidArgument: something
+/// else.
+Result<std::string> readRegularFileText(const std::string& path);
+
 using FileReader = std::function<Result<std::string>(const std::string& path)>;
 
 /// Writes the file atomically: it appears under its name when it is complete. kAlreadyExists if it exists and

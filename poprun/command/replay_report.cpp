@@ -86,7 +86,7 @@ Result<int> ranksOf(const cli::SimulateOptions& options) {
 }
 
 Result<RankWork> readWork(const std::string& file) {
-  POP_ASSIGN_OR_RETURN(const std::string bytes, cli::readFileText(file));
+  POP_ASSIGN_OR_RETURN(const std::string bytes, cli::readRegularFileText(file));
   POP_ASSIGN_OR_RETURN(const std::vector<pod::chakra::TraceNode> nodes,
                        pod::chakra::readExecutionTrace(bytes, file));
   return pod::chakra::workOf(nodes, file);

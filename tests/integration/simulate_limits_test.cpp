@@ -2,6 +2,7 @@
 // `poprun simulate` where it cannot say a time, or would take too long to find one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -64,6 +65,13 @@ TEST_F(SimulateLimits, AReplayWhoseTimeCannotBeCounted) {
         << pod::chakra::executionTrace(nodes);
   EXPECT_THAT(refusalOf({"--replay", directory_ / "w", "--system", slowSystem()}),
               HasSubstr("node 1, 'n1': an all-reduce of 1.0 PB on slow takes longer than 53 days"));
+}
+
+TEST_F(SimulateLimits, AReplayOfPipesDoesNotWait) {
+  const std::string pipe = directory_ / "w.0.et";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(refusalOf({"--replay", directory_ / "w", "--system", "pod4"}),
+              HasSubstr(pipe + " is not a regular file"));
 }
 
 TEST_F(SimulateLimits, ATrainingWhoseExchangeCannotBeCounted) {
