@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "common/base/check.h"
 #include "pod/system/numbering.h"
@@ -78,15 +79,19 @@ class RuledWay {
     }
     const int ilds = spec_.ilds();
     const int upwards = (to_ild - from_ild + ilds) % ilds;
-    const int step = 2 * upwards <= ilds ? 1 : ilds - 1;
-    for (int ild = from_ild; ild != to_ild;) {
-      const int next_ild = (ild + step) % ilds;
-      const int next = gateway + (next_ild - ild) * per_ild;
-      cross(gateway, next, LinkKind::kGwLink);
-      gateway = next;
-      ild = next_ild;
+    const bool goes_up = 2 * upwards <= ilds;
+    const int hops = goes_up ? upwards : ilds - upwards;
+    const std::span<const int> ring = topology_.ring((gateway - spec_.ipuCount()) % per_ild, goes_up);
+    route_.reserve(route_.size() + static_cast<std::size_t>(hops + spec_.ildIpus()));
+    for (int ild = from_ild, hop = 0; hop < hops; ++hop) {
+      const int id = ring[static_cast<std::size_t>(ild)];
+      is_broken_ = is_broken_ || id < 0;
+      route_.push_back(id);
+      ild += goes_up ? 1 : -1;
+      if (ild == ilds) ild = 0;
+      if (ild < 0) ild = ilds - 1;
     }
-    return gateway;
+    return gateway + (to_ild - from_ild) * per_ild;
   }
 
   const Topology& topology_;

@@ -106,20 +106,33 @@ void Topology::addHostLinks() {
 }
 
 void Topology::addGwLinks() {
-  const int ilds = spec_.ilds();
-  if (ilds == 1) return;
+  if (spec_.ilds() == 1) return;
   const std::uint64_t port = spec_.links.gw_link_bytes_per_s;
-  for (int gateway = spec_.ipuCount(); gateway < spec_.ipuCount() + gateways_; ++gateway) {
-    if (switches_ > 0) {
-      addBoth(gateway, switchOf(gateway), LinkKind::kGwLink, 2 * port);
-      continue;
-    }
-    // A ring: the last is a neighbour of the first, and of two each has both ports of the other.
-    const int ild = (gateway - spec_.ipuCount()) / spec_.gatewaysPerIld();
-    if (ilds == 2 && ild == 1) break;
-    const int next = spec_.ipuCount() + (ild + 1) % ilds * spec_.gatewaysPerIld() +
-                     (gateway - spec_.ipuCount()) % spec_.gatewaysPerIld();
-    addBoth(gateway, next, LinkKind::kGwLink, ilds == 2 ? 2 * port : port);
+  if (switches_ == 0) return addRing(port);
+  for (int gateway = spec_.ipuCount(); gateway < spec_.ipuCount() + gateways_; ++gateway)
+    addBoth(gateway, switchOf(gateway), LinkKind::kGwLink, 2 * port);
+}
+
+// The last is a neighbour of the first, and of two each has both ports of the other.
+void Topology::addRing(std::uint64_t port_bytes_per_s) {
+  const int ilds = spec_.ilds();
+  const int per_ild = spec_.gatewaysPerIld();
+  const auto linkOf = [this, ilds, per_ild](int gateway, bool upwards) -> int& {
+    const int slot = gateway % per_ild;
+    return rings_[static_cast<std::size_t>((2 * slot + (upwards ? 1 : 0)) * ilds + gateway / per_ild)];
+  };
+  rings_.assign(2 * static_cast<std::size_t>(gateways_), -1);
+  for (int gateway = 0; gateway < (ilds == 2 ? per_ild : gateways_); ++gateway) {
+    const int next = (gateway + per_ild) % gateways_;
+    const int id = static_cast<int>(links_.size());
+    addBoth(spec_.ipuCount() + gateway, spec_.ipuCount() + next, LinkKind::kGwLink,
+            ilds == 2 ? 2 * port_bytes_per_s : port_bytes_per_s);
+    if (static_cast<int>(links_.size()) == id) continue;
+    linkOf(gateway, true) = id;
+    linkOf(next, false) = id + 1;
+    if (ilds > 2) continue;
+    linkOf(gateway, false) = id;
+    linkOf(next, true) = id + 1;
   }
 }
 

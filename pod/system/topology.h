@@ -34,6 +34,13 @@ class Topology {
   int gatewayOf(int ipu) const;
   int switchOf(int gateway) const;
 
+  /// In a ring of ILDs, by ILD: ids of the GW-Links of the gateways in a slot to the next ILD, or to the one
+  /// before; -1: removed.
+  std::span<const int> ring(int slot, bool upwards) const {
+    const auto ilds = static_cast<std::size_t>(spec_.ilds());
+    return std::span(rings_).subspan((2 * static_cast<std::size_t>(slot) + (upwards ? 1 : 0)) * ilds, ilds);
+  }
+
   /// The id of the link of this kind from one node to another, -1 if there is none.
   int linkId(int from, int to, LinkKind kind) const;
 
@@ -43,12 +50,14 @@ class Topology {
   void addSquares(int ild);
   void addHostLinks();
   void addGwLinks();
+  void addRing(std::uint64_t port_bytes_per_s);
   void indexLinks();
 
   PodSpec spec_;
   int gateways_ = 0;
   int switches_ = 0;
   std::vector<Link> links_;
+  std::vector<int> rings_;     // by slot, down and up, by ILD: in the order in which ways take them
   std::vector<int> first_of_;  // by node: where its links begin in by_node_
   std::vector<int> by_node_;
 };

@@ -51,6 +51,29 @@ TEST(Topology, FourPodsFormARing) {
   }
 }
 
+TEST(Topology, KnowsTheLinksOfARingOfPods) {
+  for (const char* name : {"pod128", "pod256"}) {
+    const Topology topology = topologyNamed(name);
+    const int ilds = topology.spec().ilds();
+    const auto gatewayAt = [&](int slot, int ild) { return topology.spec().ipuCount() + ild * 16 + slot; };
+    for (int ild = 0; ild < ilds; ++ild) {
+      const int next = (ild + 1) % ilds;
+      for (int slot = 0; slot < 16; ++slot) {
+        const int here = gatewayAt(slot, ild);
+        const int above = gatewayAt(slot, next);
+        EXPECT_EQ(topology.ring(slot, true)[static_cast<std::size_t>(ild)],
+                  topology.linkId(here, above, LinkKind::kGwLink));
+        EXPECT_EQ(topology.ring(slot, false)[static_cast<std::size_t>(next)],
+                  topology.linkId(above, here, LinkKind::kGwLink));
+      }
+    }
+  }
+  PodSpec cut = podSpecByName("pod256").value();
+  cut.removed_links.emplace_back(256, 256 + 16);
+  EXPECT_EQ(Topology(cut).ring(0, true)[0], -1);
+  EXPECT_EQ(Topology(cut).ring(0, false)[1], -1);
+}
+
 TEST(Topology, ATorusAddsTheLoopBackCablesOfBothColumns) {
   EXPECT_EQ(linksOf(topologyNamed("pod64-torus"), LinkKind::kRail), 2 * 2 * 32);
   PodSpec two_rows = podSpecByName("pod4").value();
