@@ -206,6 +206,9 @@ TEST(PodTime, OfCollectivesEndsWhereItCannotBeCounted) {
   group.run([](Context& context) {
     Pod pod(context);
     const std::size_t bytes = std::size_t{1} << 54;
+    EXPECT_THROW(pod.advanceAllReduce(std::numeric_limits<std::size_t>::max(), 4), popdist_error);
+    EXPECT_THROW(pod.advanceAllGather(std::numeric_limits<std::size_t>::max(), 2), popdist_error);
+    EXPECT_EQ(pod.time().count(), 0);
     bool is_refused = false;
     for (int times = 0; times < 20 && !is_refused; ++times) {
       const SimulatedTime before = pod.time();
