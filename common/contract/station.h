@@ -19,7 +19,7 @@ namespace pop::contract {
 inline constexpr std::size_t kStationsOfInstance = 4;
 inline constexpr std::size_t kBlockersOfStation = 8;
 inline constexpr std::size_t kStationTextBytes = 224;
-/// In place of the number of fences that an instance has entered.
+/// Stands for the number of fences that an instance has entered.
 inline constexpr std::uint32_t kFencesOfSeveral = UINT32_MAX;
 
 struct Station {

@@ -119,15 +119,17 @@ double throughEachReplica(const Collective& collective) {
   }
 }
 
-// All replicas have the same links, but for some at the edges: the one with most gives a bound for all.
+// Each replica must get it, so the one with the slowest links gives the bound; but the slowest may be a root
+// of a broadcast, which gets nothing.
 Picoseconds boundOfOne(const Topology& topology, const ReplicaLayout& layout, const Collective& collective) {
   const Cut singles = cutBy(topology, layout, layout.replicas, [](int replica) { return replica; });
   const std::vector<double> into = capacityOf(topology, singles).into;
-  const double most = *std::ranges::max_element(into);
-  return timeOf(throughEachReplica(collective) * static_cast<double>(collective.bytes()), most);
+  const bool has_root = collective.kind == CollectiveKind::kBroadcast;
+  const double bytes_per_s = has_root ? *std::ranges::max_element(into) : *std::ranges::min_element(into);
+  return timeOf(throughEachReplica(collective) * static_cast<double>(collective.bytes()), bytes_per_s);
 }
 
-// What must come into each group of a cut, for a vector of one byte: `coming(group, members)`.
+// A bound by cuts. `coming(cut, group, members)` is the part of the vector that must come into a group.
 template <typename Coming>
 Picoseconds boundOfCuts(const Topology& topology, const ReplicaLayout& layout, std::uint64_t bytes,
                         const Coming& coming) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a collective does with each IPU and each link, all rounds together.
+// Bytes and busy time of each IPU and each link in a collective, all rounds together.
 #pragma once
 
 #include <cstddef>

@@ -26,30 +26,23 @@ Status inOptions(const std::string& what) {
 }
 
 // GCL takes options as text: "true" as well as true.
-std::optional<bool> truthOf(const JsonValue& value) {
-  if (value.boolean() != nullptr) return *value.boolean();
-  if (value.text() == nullptr) return std::nullopt;
-  if (*value.text() == "true") return true;
-  if (*value.text() == "false") return false;
-  return std::nullopt;
+bool isTruth(const JsonValue& value) {
+  return value.boolean() != nullptr ||
+         (value.text() != nullptr && (*value.text() == "true" || *value.text() == "false"));
 }
 
-Status take(const JsonValue::Member& member, GclOptions& options) {
+Status take(const JsonValue::Member& member, std::string& method) {
   const auto& [name, value] = member;
   if (name == kMethod) {
-    const std::string* const method = value.text();
-    if (method == nullptr || !isMethod(*method))
-      return inOptions("method is " + (method == nullptr ? "no text" : inQuotes(*method)) + ", expected " +
+    const std::string* const text = value.text();
+    if (text == nullptr || !isMethod(*text))
+      return inOptions("method is " + (text == nullptr ? "no text" : inQuotes(*text)) + ", expected " +
                        std::string(kMethodNames));
-    options.method = *method;
+    method = *text;
     return {};
   }
-  if (name == kOptimisedLayout) {
-    const std::optional<bool> truth = truthOf(value);
-    if (!truth) return inOptions(name + " is neither true nor false");
-    options.use_optimised_layout = *truth;
-    return {};
-  }
+  if (name == kOptimisedLayout)
+    return isTruth(value) ? Status() : inOptions(name + " is neither true nor false");
   if (std::ranges::find(kNotModelled, name) != std::end(kNotModelled)) return {};
   return inOptions("there is no option " + inQuotes(name) + ": method and " + std::string(kOptimisedLayout) +
                    " are what the emulated Pod knows");
@@ -62,14 +55,14 @@ bool isMethod(std::string_view name) {
   return name == kAutomatic || name == kQuickest || (ring && *ring != RingMethod::kDirect);
 }
 
-Result<GclOptions> parseGclOptions(std::string_view json) {
-  GclOptions options;
-  if (json.empty()) return options;
+Result<std::string> methodOfGclOptions(std::string_view json) {
+  std::string method(kAutomatic);
+  if (json.empty()) return method;
   Result<JsonValue> value = parseJson(json);
   if (!value.ok()) return inOptions(value.status().message());
   if (value->object() == nullptr) return inOptions("expected a JSON object, such as {\"method\": \"auto\"}");
-  for (const JsonValue::Member& member : *value->object()) POP_RETURN_IF_ERROR(take(member, options));
-  return options;
+  for (const JsonValue::Member& member : *value->object()) POP_RETURN_IF_ERROR(take(member, method));
+  return method;
 }
 
 }  // namespace pop::pod

@@ -19,14 +19,9 @@ inline constexpr std::string_view kMethodNames =
 /// True if it is one of these.
 bool isMethod(std::string_view name);
 
-struct GclOptions {
-  std::string method{kAutomatic};
-  /// GCL then saves memory, else cycles. Neither is modelled: copies inside an IPU are not charged.
-  bool use_optimised_layout = true;
-};
-
-/// Empty text: no options. Options of GCL that say how it uses tiles and memory are checked by name alone.
-/// kInvalidArgument names the option that is unknown, or its value.
-Result<GclOptions> parseGclOptions(std::string_view json);
+/// The method of these options; empty text has none: kAutomatic. syncful.useOptimisedLayout must be true or
+/// false, other options of GCL that say how it uses tiles and memory are checked by name alone: none of them
+/// changes anything here. kInvalidArgument names the option that is unknown, or its value.
+Result<std::string> methodOfGclOptions(std::string_view json);
 
 }  // namespace pop::pod

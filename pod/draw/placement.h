@@ -34,7 +34,7 @@ class Placement {
   Point middleOf(int node) const;
   Frame frameOf(int machine) const;  ///< machine counted over all domains
   bool isLeft(int ipu) const;        ///< of the two columns of its domain
-  /// Of a wiring of its own: how far a link goes out of its straight way, to the right, so that it is not
+  /// In a wiring of its own, how far a link goes out of its straight way, to the right, so that it is not
   /// below a gateway or a switch. 0 if it need not, or if there are so many of them that links could not be
   /// told apart.
   Tenths bowOf(const Link& link) const;

@@ -11,7 +11,8 @@
 
 namespace pop::pod {
 
-/// Of a system's text: it is a variable of each instance, of which Linux passes on at most 128 KiB.
+/// The most bytes of a system's text: it is a variable of each instance, of which Linux passes on at most 128
+/// KiB.
 inline constexpr std::size_t kMaxJobSystemBytes = 32768;
 
 /// The named or described system, or if `system` is empty the smallest Mk2 preset with `ipus` IPUs. `from` is

@@ -9,7 +9,7 @@
 namespace pop::popdistd {
 namespace {
 
-// What is drawn is bounded, whatever a record says.
+// The picture is bounded, whatever a record says.
 pod::PodShape shapeOf(const v1::PartitionInfo& partition) {
   vipu::PartitionSpec spec;
   spec.routing = static_cast<vipu::IpuLinkRouting>(partition.routing());

@@ -241,7 +241,13 @@ Status readOption(const std::vector<std::string>& words, std::size_t& at, Simula
   const std::size_t equals = word.find('=');
   const std::string name = word.substr(0, equals);
   const std::size_t index = indexOf(name);
-  if (index == kRows.size()) return invalidArgument(unknownWord(name));
+  if (index == kRows.size()) {
+    // The word after an unknown option is its value: one mistake, not two.
+    const bool has_value = word.starts_with('-') && equals == std::string::npos && at + 1 < words.size() &&
+                           !words[at + 1].starts_with('-');
+    if (has_value) ++at;
+    return invalidArgument(unknownWord(name));
+  }
   std::string value;
   const bool takes_value = kRows[index].traits.rule != ValueRule::kNone;
   if (!takes_value && equals != std::string::npos) return invalidArgument(name + " takes no value");

@@ -119,7 +119,7 @@ std::string nodesText(const Ways& found, const std::vector<int>& nodes) {
   return join(names, ", ");
 }
 
-// What hardware without virtual channels could not carry out as it is.
+// Names the ways that hardware without virtual channels could not carry out as they are.
 std::string circlesText(const Ways& found, const std::vector<TimedSchedule>& ways) {
   const pod::Topology topology(found.layout.spec);
   std::string text;

@@ -30,7 +30,7 @@ AlgorithmChoice choiceOf(std::string_view algorithm);
 
 double secondsOf(pod::Picoseconds time);
 
-/// Why a time that cannot be counted is not shown: "an all-reduce of 10.0 MB on slow takes longer than 53
+/// The refusal of a time that cannot be counted: "an all-reduce of 10.0 MB on slow takes longer than 53
 /// days: …". kInvalidArgument.
 Status takesTooLong(const pod::Collective& collective, const pod::PodSpec& system);
 

@@ -101,7 +101,7 @@ TEST(ProcessesThatDiffer, HearOfItAtOnceOverTcp) {
   expectAll(true);
 }
 
-/// What each of the instances has heard that wait in a circle.
+/// The errors of the instances that wait in a circle.
 std::vector<std::string> heardInCircle(const std::string& circle, int instances, int before) {
   const pop::testing::TempDir directory;
   const std::string seconds = std::to_string(kDeadline.count());

@@ -50,7 +50,7 @@ struct PodProgram {
   PodCallOptions options{};
 };
 
-/// How long a collective took on the simulated Pod, and why.
+/// The simulated time of a collective, and its reasons.
 struct PodCollective {
   std::string method;            ///< "meet_in_middle_ring", "trees (2 trees, 61 chunks)", …
   SimulatedTime time{0};         ///< the clock's
@@ -140,9 +140,10 @@ class Pod {
   ///   - Errors: kInvalidArgument, and nothing has happened, for arguments that are wrong by themselves.
   ///     Otherwise as Communicator; the Pod is then unusable. Ranks in errors are replicas.
   ///   - Clock: advances by lastCollective().time.
-  ///   - Cost: messages between replicas, through shared memory on a host. An allReduce of all replicas with
-  ///     the sum is quicker as allReduceSum. The first call that is none of those needs two fences, and
-  ///     memory as for a communicator of so many replicas.
+  ///   - Cost: messages between replicas, through shared memory on a host. For the sum of all replicas
+  ///     allReduceSum is 1.5 to 7 times as fast from 64 Ki elements on, and more for fewer. The first call
+  ///     that is no allReduceSum or reduceScatterSum needs two fences, and memory as for a communicator of so
+  ///     many replicas.
 
   /// out[i] = `op` over the group's in[i]. Both have `count` elements. In place: yes.
   void allReduce(std::span<const void* const> in, std::span<void* const> out, std::size_t count, Type type,

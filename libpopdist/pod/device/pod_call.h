@@ -42,7 +42,7 @@ pop::Status check(const PodCall& call, int replicas, int local_replicas);
 /// kInvalidArgument: tensors of a call of many overlap.
 pop::Status checkApart(std::span<const Pod::Tensor> tensors, Type type);
 
-/// Of a call that is right.
+/// The collective of a call that check() has accepted.
 Collective collectiveOf(const PodCall& call, int replicas);
 
 /// The group, root and method in the 16 bytes that errors have for it.

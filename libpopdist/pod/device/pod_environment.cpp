@@ -2,6 +2,7 @@
 #include "libpopdist/pod/device/pod_environment.h"
 
 #include <cstdlib>
+#include <utility>
 
 #include "libpopdist/collectives/context/context_state.h"
 #include "libpopdist/pod/device/replica_map.h"
@@ -18,9 +19,9 @@ std::string variable(const char* name) {
 }  // namespace
 
 std::string methodOfEnvironment() {
-  pop::Result<pop::pod::GclOptions> options = pop::pod::parseGclOptions(variable("GCL_OPTIONS"));
-  context::throwIfFailed({options.status()}, kAttach);
-  return options->method;
+  pop::Result<std::string> method = pop::pod::methodOfGclOptions(variable("GCL_OPTIONS"));
+  context::throwIfFailed({method.status()}, kAttach);
+  return std::move(*method);
 }
 
 std::string cacheDirectory() {

@@ -43,7 +43,7 @@ class Pod::Impl {
  private:
   class Inside;
 
-  /// What the replicas of all instances must be told when the Pod is attached.
+  /// The facts on which all instances agree when the Pod is attached.
   struct Attached {
     pod::ReplicaLayout layout;
     std::string method;

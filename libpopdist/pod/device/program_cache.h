@@ -14,7 +14,7 @@ namespace popdist::pod {
 
 class ProgramCache {
  public:
-  /// Of a directory that exists; of any other name, it keeps nothing.
+  /// A cache in a directory that exists. With any other name it keeps nothing.
   explicit ProgramCache(std::string directory);
 
   bool isOpen() const { return !directory_.empty(); }

@@ -29,7 +29,7 @@ class Places {
   }
   Range partOf(int place) const { return {static_cast<std::size_t>(place) * partCount(), partCount()}; }
 
-  // Of each run of elements of a transfer's blocks.
+  // Visits each run of elements of a transfer's blocks.
   template <typename Visit>
   void forEachRun(const Transfer& transfer, const Visit& visit) const {
     if (place_of_part_.empty()) {

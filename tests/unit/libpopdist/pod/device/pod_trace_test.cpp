@@ -37,7 +37,7 @@ class ThePodsTrace : public ::testing::Test {
     return trace::eventsOf(traces_ + "/instance-0.json");
   }
 
-  // Of all Pods in the file, but for their IPUs and links.
+  // The tracks of all Pods in the file, but for their IPUs and links.
   std::vector<Slice> slices() {
     std::vector<Slice> found = slicesOfAll();
     std::erase_if(found, [](const Slice& slice) {
@@ -72,7 +72,7 @@ class ThePodsTrace : public ::testing::Test {
 
   PodClock clockOf(int instance) { return PodClock(makePodTrace(&recorder_, instance, layout_)); }
 
-  // Of the first slice on this track.
+  // The arguments of the first slice on this track.
   pop::JsonValue argumentsOn(int track) {
     const std::vector<pop::JsonValue> all = events();
     for (const pop::JsonValue& event : all)

@@ -25,7 +25,7 @@ using testing::ThreadGroup;
 
 class TheProgramCache : public ::testing::Test {
  protected:
-  // How often it was compiled.
+  // The number of times that it was compiled.
   int compiledBy(const std::string& key, int times = 1) {
     int compiled = 0;
     for (int time = 0; time < times; ++time) {

@@ -55,7 +55,7 @@ Vector sumOfGroup(const Collective& collective, const Vectors& inputs, int repli
   return sum;
 }
 
-// What a replica must end with: by the meaning of the collective alone.
+// The end that a replica must come to, by the meaning of the collective alone.
 Vector expectedOf(const Collective& collective, const Vectors& inputs, const Vectors& outputs, int replica) {
   const int own = collective.group.placeOf(replica);
   Vector all;
