@@ -166,6 +166,7 @@ Picoseconds broadcastLowerBound(const Topology& topology, const ReplicaLayout& l
 Picoseconds lowerBound(const Topology& topology, const ReplicaLayout& layout, const Collective& collective) {
   POP_CHECK(validate(layout).ok());
   if (layout.replicas == 1 || collective.group.size == 1) return Picoseconds(0);
+  if (collective.kind == CollectiveKind::kTakeOwnPart) return Picoseconds(0);
   if (collective.group.size < layout.replicas) return boundOfOne(topology, layout, collective);
   switch (collective.kind) {
     case CollectiveKind::kAllReduce:

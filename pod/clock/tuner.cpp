@@ -80,9 +80,14 @@ bool gathers(CollectiveKind kind) {
   return kind != CollectiveKind::kReduceScatter && kind != CollectiveKind::kAllToAll;
 }
 
+bool hasRings(CollectiveKind kind) {
+  return kind != CollectiveKind::kAllToAll && kind != CollectiveKind::kTakeOwnPart;
+}
+
 // The methods of the halves that it has.
 std::string nameOf(CollectiveKind kind, GclMethods methods) {
   if (kind == CollectiveKind::kAllToAll) return "one place further in each round";
+  if (kind == CollectiveKind::kTakeOwnPart) return "local";
   const std::string scatter(nameOf(methods.reduce_scatter));
   const std::string gather(nameOf(methods.all_gather));
   if (!reduces(kind)) return gather;
@@ -95,7 +100,7 @@ bool hasFourWays(const ReplicaLayout& layout, ReplicaGroup group) {
 }
 
 void addRings(const ReplicaLayout& layout, const Collective& collective, Candidates& candidates) {
-  if (collective.kind == CollectiveKind::kAllToAll) return;
+  if (!hasRings(collective.kind)) return;
   std::vector<RingMethod> methods{RingMethod::kClockwise, RingMethod::kBidirectionalPair,
                                   RingMethod::kMeetInTheMiddle};
   if (hasFourWays(layout, collective.group)) methods.push_back(RingMethod::kQuadDirectional);
@@ -133,7 +138,9 @@ Schedule directSchedule(const ReplicaLayout& layout, const Collective& collectiv
 // Without rings: straight to each place. In one round, or by the digits of the place.
 void addDirect(const ReplicaLayout& layout, const Collective& collective, Candidates& candidates) {
   const ReplicaGroup& group = collective.group;
-  if (collective.kind == CollectiveKind::kReduceScatterOfAll) return;
+  if (collective.kind == CollectiveKind::kReduceScatterOfAll ||
+      collective.kind == CollectiveKind::kTakeOwnPart)
+    return;
   if (collective.kind == CollectiveKind::kBroadcast)
     candidates.add("direct", directBroadcast(layout.replicas, group, collective.root));
   if (collective.kind == CollectiveKind::kAllToAll) {

@@ -18,6 +18,7 @@ enum class CollectiveKind : std::uint8_t {
   kAllToAll,            ///< the part of each place goes to that place
   kBroadcast,           ///< from one place of each group
   kReduceScatterOfAll,  ///< each place gets its part of the sum over *all* replicas
+  kTakeOwnPart,         ///< each place has its part of its own vector: GCL's reduce-scatter by LOCAL
 };
 
 /// "all-reduce", …
@@ -27,6 +28,7 @@ constexpr std::string_view nameOf(CollectiveKind kind) {
       return "all-reduce";
     case CollectiveKind::kReduceScatter:
     case CollectiveKind::kReduceScatterOfAll:
+    case CollectiveKind::kTakeOwnPart:
       return "reduce-scatter";
     case CollectiveKind::kAllGather:
       return "all-gather";

@@ -87,6 +87,8 @@ Schedule gclSchedule(const ReplicaLayout& layout, const Collective& collective, 
                            stagesOf(layout, digitsOf(layout, group).inside, methods.reduce_scatter));
     case CollectiveKind::kReduceScatterOfAll:
       return gclReduceScatterOfAll(layout, group, methods);
+    case CollectiveKind::kTakeOwnPart:
+      return {.replicas = layout.replicas, .blocks = static_cast<std::uint32_t>(group.size), .phases = {}};
     case CollectiveKind::kAllGather:
       return gclAllGather(layout, group, methods);
     case CollectiveKind::kAllToAll:

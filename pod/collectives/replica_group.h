@@ -25,5 +25,7 @@ struct ReplicaGroup {
 
 /// kInvalidArgument unless the groups hold all of so many replicas.
 Status validate(const ReplicaGroup& group, int replicas);
+/// The same of groups of a replica's IPUs.
+Status validateWithin(const ReplicaGroup& group, int ipus_per_replica);
 
 }  // namespace pop::pod

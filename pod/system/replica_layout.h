@@ -20,6 +20,12 @@ struct ReplicaLayout {
   int ipusPerIld() const { return replicasPerIld() * ipus_per_replica; }
 };
 
+/// Each IPU of these replicas as a replica by itself: ranks of collectives within replicas. IPU i of replica
+/// r is r * ipus_per_replica + i.
+inline ReplicaLayout ofSingleIpus(const ReplicaLayout& layout) {
+  return {layout.spec, layout.ipuCount(), 1};
+}
+
 /// kInvalidArgument unless the system can be and the replicas fit: a power of two of IPUs for each, within
 /// one IPU-Link domain; all of them within the system; and every ILD that holds replicas holds equally many.
 Status validate(const ReplicaLayout& layout);

@@ -141,6 +141,7 @@ FoldKernel integerKernel(Operator op) {
     case Operator::kSum:
       return Fold<Simd, Lane, Sum>::run;
     case Operator::kMean:
+    case Operator::kLocal:
       return nullptr;
     case Operator::kMin:
       return Fold<Simd, OrderedLane, Min>::run;

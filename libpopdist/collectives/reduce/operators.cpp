@@ -27,13 +27,14 @@ constexpr std::array kOperators{
     OperatorFacts{Operator::kBitAnd, "bit and", kTruth | kIntegers},
     OperatorFacts{Operator::kBitOr, "bit or", kTruth | kIntegers},
     OperatorFacts{Operator::kBitXor, "bit xor", kTruth | kIntegers},
+    OperatorFacts{Operator::kLocal, "local", kNone},
 };
 
 constexpr bool operatorsAreInOrder() {
   for (std::size_t i = 0; i < kOperators.size(); ++i) {
     if (static_cast<std::size_t>(kOperators[i].op) != i) return false;
   }
-  return kOperators.back().op == Operator::kBitXor;
+  return kOperators.back().op == Operator::kLocal;
 }
 static_assert(operatorsAreInOrder(), "kOperators is indexed by Operator");
 

@@ -23,6 +23,7 @@ enum class Operator : std::uint8_t {
   kBitAnd,
   kBitOr,
   kBitXor,
+  kLocal,  // each member keeps its own elements: Pod::reduceScatter alone has it
 };
 
 /// "sum", "square add", …: for messages.
@@ -36,6 +37,7 @@ const char* nameOf(Operator op);
 ///   min, max                   |  x   |    x     |   x
 ///   logical and, or            |  x   |    x     |
 ///   bit and, or, xor           |  x   |    x     |
+///   local                      |      |          |
 ///
 ///   - Integers wrap modulo 2^bits. They have no mean, because a wrapped sum cannot be divided.
 ///   - Floats have no truth value: users expect different answers for NaN and -0.

@@ -24,9 +24,10 @@ namespace popdist {
 using SimulatedTime = std::chrono::duration<std::int64_t, std::pico>;
 
 /// Replicas that make a collective together: replica i * stride + j of each size * stride replicas, for i
-/// from 0 on. i is a replica's place. All groups make it at the same time. From: GCL's CommGroup.
+/// from 0 on. i is a replica's place. All groups make it at the same time. From: GCL's CommGroup. Within
+/// replicas it says the same of the IPUs of each.
 struct ReplicaGroup {
-  int size = 0;    ///< 0: all replicas of the job
+  int size = 0;    ///< 0: all replicas of the job, or all IPUs of a replica
   int stride = 1;  ///< 0: as large as it can be
   static ReplicaGroup all() { return {}; }
   static ReplicaGroup consecutive(int size) { return {size, 1}; }
@@ -34,9 +35,16 @@ struct ReplicaGroup {
   static ReplicaGroup strided(int size, int stride) { return {size, stride}; }
 };
 
+/// From: GCL's names, such as allReduceCrossReplica and allReduceWithinReplica.
+enum class PodScope : std::uint8_t {
+  kAcrossReplicas,  ///< replicas make it together
+  kWithinReplica,   ///< the IPUs of each replica do, all replicas at the same time
+};
+
 struct PodCallOptions {
   ReplicaGroup group{};
   std::string_view method{};  ///< in place of that of GCL_OPTIONS
+  PodScope scope = PodScope::kAcrossReplicas;
 };
 
 enum class PodOperation : std::uint8_t { kAllReduce, kReduceScatter, kAllGather, kAllToAll, kBroadcast };
@@ -137,6 +145,10 @@ class Pod {
   ///     count, so results are bit-identical for every split of the replicas over instances. 16-bit types are
   ///     rounded at each step.
   ///   - Tensors do not overlap, but `out` may be `in` of the same replica where a call says "in place".
+  ///   - Within replicas (PodScope::kWithinReplica): one tensor for each IPU of each local replica, IPU after
+  ///     IPU and replica after replica; places are IPUs of a replica. Data moves in this process alone, after
+  ///     all instances have met, and costs a copy of what is sent. Methods are those of replicas of one IPU.
+  ///     With one IPU in each replica the call is a copy, and takes no simulated time.
   ///   - Errors: kInvalidArgument, and nothing has happened, for arguments that are wrong by themselves.
   ///     Otherwise as Communicator; the Pod is then unusable. Ranks in errors are replicas.
   ///   - Clock: advances by lastCollective().time.
@@ -148,7 +160,9 @@ class Pod {
   /// out[i] = `op` over the group's in[i]. Both have `count` elements. In place: yes.
   void allReduce(std::span<const void* const> in, std::span<void* const> out, std::size_t count, Type type,
                  Operator op = Operator::kSum, const PodCallOptions& options = {});
-  /// out[i] = `op` over the group's in[place * count + i]. `in` has n * count elements, `out` has count.
+  /// out[i] = `op` over the group's in[place * count + i]. `in` has n * count elements, `out` has count. With
+  /// kLocal out[i] = in[place * count + i], of any type: nothing moves, and it takes no time. From: GCL's
+  /// LOCAL.
   void reduceScatter(std::span<const void* const> in, std::span<void* const> out, std::size_t count,
                      Type type, Operator op = Operator::kSum, const PodCallOptions& options = {});
   /// out[p * count + i] = in[i] of place p. `in` has count elements, `out` has n * count.
@@ -161,7 +175,7 @@ class Pod {
   void broadcast(std::span<void* const> tensors, std::size_t count, Type type, int root = 0,
                  const PodCallOptions& options = {});
 
-  /// A tensor of each local replica, and its elements.
+  /// A tensor of each local replica, within replicas of each of their IPUs, and its elements.
   struct Tensor {
     std::span<void* const> local;
     std::size_t count = 0;

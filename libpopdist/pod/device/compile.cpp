@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives compiled ahead of their calls.
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,24 +40,26 @@ CollectiveKind kindOf(PodOperation operation) {
 }  // namespace
 
 std::vector<PodCollective> Pod::compile(const Context& context, std::span<const PodProgram> programs) {
-  pod::Programs compiler(pod::layoutOfJob(context, kCompile), pod::methodOfEnvironment(),
-                         pod::cacheDirectory());
-  if (!compiler.cache().isOpen())
+  pod::Programs across(pod::layoutOfJob(context, kCompile), pod::methodOfEnvironment(),
+                       pod::cacheDirectory());
+  const std::unique_ptr<pod::Programs> within = across.withinReplicas();
+  if (!across.cache().isOpen())
     throw popdist_error(ErrorCode::kFailedPrecondition,
                         std::string(kCompile) +
                             ": there is no directory to store programs in: start the job with "
                             "poprun --executable-cache-path DIR");
   std::vector<PodCollective> reports;
-  const int replicas = compiler.layout().replicas;
   for (const PodProgram& each : programs) {
     const pod::PodCall call{.kind = kindOf(each.operation),
                             .count = each.count,
                             .type = each.type,
                             .options = each.options,
                             .root = each.root};
-    throwIfFailed({pod::checkAllButTensors(call, replicas)}, kCompile);
-    pop::Result<pod::Program*> program =
-        compiler.stored(pod::collectiveOf(call, replicas), call.options.method);
+    const pod::CallRanks ranks =
+        pod::ranksOf(call.options.scope, across.layout(), context.numLocalReplicas());
+    throwIfFailed({pod::checkAllButTensors(call, ranks)}, kCompile);
+    pod::Programs& compiler = ranks.are_ipus ? *within : across;
+    pop::Result<pod::Program*> program = compiler.stored(pod::collectiveOf(call, ranks), call.options.method);
     throwIfFailed({program.status()}, kCompile);
     reports.push_back((*program)->report);
   }

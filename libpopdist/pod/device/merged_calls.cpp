@@ -72,7 +72,7 @@ void Pod::allReduceMany(PodTensors tensors, Type type, std::size_t merged_bytes,
     return pod::PodCall{pod::CollectiveKind::kAllReduce, in, local, count, type, op, options};
   };
   for (const Tensor& each : tensors) impl_->refuseIfWrong(callOf(each.local, each.count));
-  impl_->refuseIfWrong(pod::checkApart(tensors, type));
+  impl_->refuseIfWrong(pod::checkApart(tensors, type, impl_->ranksOf(options)));
   const std::size_t most_elements = merged_bytes / std::max<std::size_t>(sizeOf(type), 1);
   while (!tensors.empty()) {
     const std::size_t merged = mergedOf(tensors, most_elements);

@@ -15,6 +15,17 @@ namespace popdist::pod {
 
 using namespace pop::pod;
 
+/// The ranks of a call, each with a tensor: replicas, or their IPUs.
+struct CallRanks {
+  int divided = 1;  ///< by its groups: the job's replicas, or a replica's IPUs
+  int local_replicas = 1;
+  int in_each_replica = 1;  ///< 1 across replicas
+  bool are_ipus = false;
+
+  int local() const { return local_replicas * in_each_replica; }
+};
+CallRanks ranksOf(PodScope scope, const ReplicaLayout& layout, int local_replicas);
+
 struct PodCall {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::span<const void* const> in;
@@ -32,20 +43,17 @@ struct PodCall {
   plan::Operation operation() const;
 };
 
-/// The group with all that `replicas` decide.
-pop::pod::ReplicaGroup groupOf(const popdist::ReplicaGroup& group, int replicas);
-
 /// kInvalidArgument names the argument. The method is the compiler's to know.
-pop::Status checkAllButTensors(const PodCall& call, int replicas);
-pop::Status check(const PodCall& call, int replicas, int local_replicas);
+pop::Status checkAllButTensors(const PodCall& call, const CallRanks& ranks);
+pop::Status check(const PodCall& call, const CallRanks& ranks);
 
 /// kInvalidArgument: tensors of a call of many overlap.
-pop::Status checkApart(std::span<const Pod::Tensor> tensors, Type type);
+pop::Status checkApart(std::span<const Pod::Tensor> tensors, Type type, const CallRanks& ranks);
 
 /// The collective of a call that check() has accepted.
-Collective collectiveOf(const PodCall& call, int replicas);
+Collective collectiveOf(const PodCall& call, const CallRanks& ranks);
 
-/// The group, root and method in the 16 bytes that errors have for it.
-std::string labelOf(const Collective& collective, const std::string& method);
+/// The scope, group, root and method in the 16 bytes that errors have for it.
+std::string labelOf(PodScope scope, const Collective& collective, const std::string& method);
 
 }  // namespace popdist::pod

@@ -83,6 +83,7 @@ SimulatedTime& PodClock::partOf(CollectiveKind kind) {
       return times_.broadcast;
     case CollectiveKind::kReduceScatter:
     case CollectiveKind::kReduceScatterOfAll:
+    case CollectiveKind::kTakeOwnPart:
       break;
   }
   return times_.reduce_scatter;

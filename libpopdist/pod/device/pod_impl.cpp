@@ -86,9 +86,14 @@ void Pod::Impl::sumParts(const pod::DeviceTensors& tensors, std::span<const Part
 void Pod::Impl::collective(const pod::PodCall& call) {
   refuseIfWrong(call);
   runInside(call.operation(), [&] {
-    pod::Program& program = timed(
-        call.operation(), programs_.stored(pod::collectiveOf(call, layout().replicas), call.options.method));
-    pod::run(messages(), call, program);
+    const pod::CallRanks ranks = ranksOf(call.options);
+    pod::Programs& programs = ranks.are_ipus ? programsWithin() : programs_;
+    pod::Program& program =
+        timed(call.operation(), programs.stored(pod::collectiveOf(call, ranks), call.options.method));
+    if (ranks.are_ipus)
+      pod::runWithinReplicas(messages(), call, program);
+    else
+      pod::run(messages(), call, program);
     clock.addCollective(program);
   });
 }
@@ -148,7 +153,7 @@ void Pod::Impl::outOfMemory(plan::Operation operation) {
 }
 
 void Pod::Impl::refuseIfWrong(const pod::PodCall& call) const {
-  const pop::Status status = pod::check(call, layout().replicas, local_replicas);
+  const pop::Status status = pod::check(call, ranksOf(call.options));
   if (!status.ok()) sum_->refuse(call.operation(), status);
 }
 
@@ -160,6 +165,11 @@ pod::ReplicaMessages& Pod::Impl::messages() {
   if (messages_ == nullptr)
     messages_ = std::make_shared<pod::ReplicaMessages>(context_, instance_of_replica_);
   return *messages_;
+}
+
+pod::Programs& Pod::Impl::programsWithin() {
+  if (programs_within_ == nullptr) programs_within_ = programs_.withinReplicas();
+  return *programs_within_;
 }
 
 pop::Status Pod::Impl::check(const pod::DeviceTensors& tensors) const {

@@ -27,6 +27,9 @@ class Pod::Impl {
   void collective(const pod::PodCall& call);
   void refuseIfWrong(const pod::PodCall& call) const;
   void refuseIfWrong(const pop::Status& of_many) const;
+  pod::CallRanks ranksOf(const PodCallOptions& options) const {
+    return pod::ranksOf(options.scope, layout(), local_replicas);
+  }
   /// Ends a call for all instances: throws.
   void outOfMemory(plan::Operation operation);
 
@@ -58,11 +61,13 @@ class Pod::Impl {
   pop::Status checkParts(std::size_t count, int group) const;
   pod::Program& timed(plan::Operation operation, pop::Result<pod::Program*> program) const;
   pod::ReplicaMessages& messages();
+  pod::Programs& programsWithin();
 
   Context& context_;
   const int instances_;
   const std::vector<int> instance_of_replica_;
   pod::Programs programs_;
+  std::unique_ptr<pod::Programs> programs_within_;  ///< nullptr: none have been needed yet
   std::shared_ptr<pod::ReplicaMessages> messages_;  ///< nullptr: none have been needed yet
   const std::unique_ptr<pod::DeviceSum> sum_;
   std::vector<plan::Range> parts_;  ///< the call's in progress

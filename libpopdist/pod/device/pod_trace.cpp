@@ -40,6 +40,11 @@ std::string argumentsOf(const Program& program) {
       .str();
 }
 
+std::string nameOf(const Program& program, const ReplicaLayout& layout) {
+  const bool is_within = program.layout->ipus_per_replica < layout.ipus_per_replica;
+  return std::string(nameOf(program.collective.kind)) + (is_within ? " within replicas" : "");
+}
+
 std::string nameOfDevice(const Topology& topology, int number, bool is_link) {
   if (!is_link) return nodeName(topology.spec(), number);
   const Link& link = topology.links()[static_cast<std::size_t>(number)];
@@ -68,7 +73,7 @@ void PodTrace::addStreaming(SimulatedTime begin, SimulatedTime time) {
 }
 
 void PodTrace::addCollective(SimulatedTime begin, Program& program) {
-  slice(kCollectives, nameOf(program.collective.kind), begin, program.report.time, argumentsOf(program));
+  slice(kCollectives, nameOf(program, layout_), begin, program.report.time, argumentsOf(program));
   if (device_bytes_ < most_device_bytes_) addDevices(begin, program);
 }
 
@@ -76,7 +81,7 @@ void PodTrace::addDevices(SimulatedTime begin, Program& program) {
   const Collective& collective = program.collective;
   if (program.uses == nullptr)
     program.uses = std::make_unique<const Uses>(
-        usesOf(topology_, layout_, program.schedule, collective.count, collective.element_bytes));
+        usesOf(topology_, *program.layout, program.schedule, collective.count, collective.element_bytes));
   const auto add = [&](const std::vector<Use>& uses, bool are_links) {
     for (std::size_t at = 0; at < uses.size(); ++at)
       if (uses[at].busy.count() > 0) addDevice(static_cast<int>(at), are_links, uses[at], begin, program);
@@ -97,7 +102,7 @@ void PodTrace::addDevice(int number, bool is_link, const Use& use, SimulatedTime
   if (named_.insert(track).second) name("thread_name", track, nameOfDevice(topology_, number, is_link));
   const double share =
       static_cast<double>(use.busy.count()) / static_cast<double>(program.report.time.count());
-  device_bytes_ += slice(track, nameOf(program.collective.kind), begin, program.report.time,
+  device_bytes_ += slice(track, nameOf(program, layout_), begin, program.report.time,
                          pop::JsonObject()
                              .number("bytes", static_cast<std::int64_t>(use.bytes))
                              .json("busy", pop::numberText(share))

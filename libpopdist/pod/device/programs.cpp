@@ -37,7 +37,7 @@ pop::Result<Program*> Programs::get(const Collective& collective, std::string_vi
       from_cache && cache_.isOpen() ? cache_.get(textOf(key), layout_.replicas, compileIt) : compileIt();
   if (!compiled.ok()) return compiled.status();
   if (programs_.size() >= kKept) programs_.clear();
-  Program program{collective, std::move(compiled->schedule), std::move(compiled->report)};
+  Program program{&layout_, collective, std::move(compiled->schedule), std::move(compiled->report)};
   return &programs_.emplace(std::move(key), std::move(program)).first->second;
 }
 

@@ -26,6 +26,7 @@ namespace popdist::pod {
 using namespace pop::pod;
 
 struct Program {
+  const ReplicaLayout* layout;  ///< of the schedule's ranks; outlives it
   Collective collective;
   Schedule schedule;
   PodCollective report;
@@ -39,6 +40,10 @@ class Programs {
   Programs(ReplicaLayout layout, std::string method, std::string cache_directory);
 
   const ReplicaLayout& layout() const { return layout_; }
+  /// Those of collectives within these replicas: each IPU is a rank.
+  std::unique_ptr<Programs> withinReplicas() const {
+    return std::make_unique<Programs>(ofSingleIpus(layout_), method_, cache_.directory());
+  }
 
   /// The program of a collective, whose group must be valid, by `method`, or by the Pod's if that is empty.
   /// Training repeats the same ones: each is compiled once, as long as they are not too many. It stays until

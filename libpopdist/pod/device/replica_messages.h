@@ -18,6 +18,7 @@ class ReplicaMessages {
   /// Collective over all instances. Throws popdist_error.
   ReplicaMessages(Context& context, const std::vector<int>& instance_of_replica);
 
+  int replicas() const { return group_->members().size(); }  ///< the job's
   int firstLocal() const { return group_->members().localRanks().front(); }
   int locals() const { return static_cast<int>(group_->members().localRanks().size()); }
 

@@ -13,4 +13,7 @@ namespace popdist::pod {
 /// abort() must follow.
 void run(ReplicaMessages& messages, const PodCall& call, Program& program);
 
+/// The same of a call within replicas: `messages` say only that all instances make it.
+void runWithinReplicas(ReplicaMessages& messages, const PodCall& call, Program& program);
+
 }  // namespace popdist::pod

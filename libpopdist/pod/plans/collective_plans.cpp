@@ -120,6 +120,9 @@ class Plans {
         plan.steps.push_back(
             plan::copyStep(0, {Buffer::kInput, own.begin}, {Buffer::kOutput, own.begin}, own.count));
         return;
+      case CollectiveKind::kTakeOwnPart:
+        plan.steps.push_back(plan::copyStep(0, {Buffer::kInput, own.begin}, {Buffer::kOutput, 0}, own.count));
+        return;
       case CollectiveKind::kBroadcast:
       case CollectiveKind::kReduceScatterOfAll:
         return;

@@ -7,6 +7,7 @@
 //   all-gather        the place's part      the vector
 //   all-to-all        a part for each place a part from each place
 //   broadcast         -                     the vector
+//   take own part     the vector            the place's part of it
 //   reduce-scatter of all: on kOutput, where each block's sum stays with the replica that has it first
 #pragma once
 

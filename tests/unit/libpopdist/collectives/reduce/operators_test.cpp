@@ -9,7 +9,7 @@
 namespace popdist {
 namespace {
 
-constexpr unsigned kOperatorCount = 11;
+constexpr unsigned kOperatorCount = 12;
 constexpr unsigned kTypeCount = 13;
 
 /// One letter for each Type in order: x where the operator is defined for it.
@@ -33,6 +33,7 @@ TEST(Operators, AreDefinedWhereTheyMakeSense) {
   EXPECT_EQ(typesOf(Operator::kBitAnd), "xxxxxxxxx....");
   EXPECT_EQ(typesOf(Operator::kBitOr), "xxxxxxxxx....");
   EXPECT_EQ(typesOf(Operator::kBitXor), "xxxxxxxxx....");
+  EXPECT_EQ(typesOf(Operator::kLocal), ".............");  // Pod::reduceScatter alone has it
 }
 
 TEST(Operators, NumbersOutsideTheEnumerationsAreNotDefined) {

@@ -166,6 +166,25 @@ TEST_F(ThePodsTrace, EachIpuAndLinkThatACollectiveUsesHasItOnATrack) {
   EXPECT_LT(numberOf(ipu, "busy"), 1);
 }
 
+TEST_F(ThePodsTrace, CollectivesWithinReplicasAreOnTheirIpusAndLinks) {
+  const ReplicaLayout pairs{podSpecByName("pod4").value(), 2, 2};
+  Programs across(pairs, "auto", "");
+  const std::unique_ptr<Programs> within = across.withinReplicas();
+  PodClock clock(makePodTrace(&recorder_, 0, pairs));
+  const Collective in_pairs{.kind = CollectiveKind::kAllReduce, .group = {2, 1}, .count = 10240};
+  pop::Result<Program*> program = within->of(in_pairs);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  clock.addCollective(**program);
+  std::set<std::string> tracks;
+  const std::vector<Slice> all = slicesOfAll();
+  for (const Slice& slice : all) {
+    tracks.insert(slice.track);
+    EXPECT_EQ(slice.name, "all-reduce within replicas");
+  }
+  EXPECT_EQ(tracks, (std::set<std::string>{"collectives", "ipu0", "ipu1", "ipu2", "ipu3", "ipu0 to ipu1",
+                                           "ipu1 to ipu0", "ipu2 to ipu3", "ipu3 to ipu2"}));
+}
+
 TEST_F(ThePodsTrace, IpusAndLinksLeaveRoomForAllElse) {
   PodClock clock(std::make_unique<PodTrace>(recorder_, layout_, 1));
   ::testing::internal::CaptureStderr();

@@ -169,6 +169,22 @@ TEST_F(CompiledAhead, IsFoundByTheCall) {
   EXPECT_EQ(from_file, sumsOf());
 }
 
+TEST_F(CompiledAhead, WithinReplicasIsFoundByTheCall) {
+  const PodProgram ahead{.count = 100, .options = {.scope = PodScope::kWithinReplica}};
+  ThreadGroup(GroupShape{.replicas_of_instance = {2, 2}, .ipus_per_replica = 4}).run([&](Context& context) {
+    const std::vector<PodCollective> reports = Pod::compile(context, {&ahead, 1});
+    Pod pod(context);
+    std::vector<std::vector<float>> tensors(8, std::vector<float>(100));
+    std::vector<void*> local;
+    for (std::vector<float>& tensor : tensors) local.push_back(tensor.data());
+    const std::vector<const void*> in(local.begin(), local.end());
+    pod.allReduce(in, local, 100, Type::kFloat, Operator::kSum, ahead.options);
+    EXPECT_GT(reports.front().time.count(), 0);
+    EXPECT_EQ(pod.lastCollective().time, reports.front().time);
+  });
+  EXPECT_EQ(files(), 1U);
+}
+
 TEST_F(CompiledAhead, NamesWhatIsWrong) {
   ThreadGroup(GroupShape{.replicas_of_instance = {4}}).run([](Context& context) {
     const auto textOf = [&](const PodProgram& program) {
@@ -181,6 +197,9 @@ TEST_F(CompiledAhead, NamesWhatIsWrong) {
     };
     EXPECT_EQ(textOf({.count = 1, .options = {.group = ReplicaGroup::consecutive(3)}}),
               "Pod::compile: groups of 3 replicas do not divide the job's 4 replicas");
+    EXPECT_EQ(textOf({.count = 1,
+                      .options = {.group = ReplicaGroup::consecutive(2), .scope = PodScope::kWithinReplica}}),
+              "Pod::compile: groups of 2 IPUs do not divide the replica's 1 IPU");
     EXPECT_NE(textOf({.count = 1, .options = {.method = "best"}}).find("there is no method 'best'"),
               std::string::npos);
     unsetenv("POPDIST_EXECUTABLE_CACHE_PATH");
