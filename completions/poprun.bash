@@ -118,7 +118,7 @@ _poprun_simulate_value() {
     --gradient-accumulation) COMPREPLY=() ;;
     --global-batch) COMPREPLY=() ;;
     --trace) _poprun_paths -f "$word" ;;
-    *) COMPREPLY=($(compgen -W '--help --model --fit --hold-out --export-model --system --all-reduce --collective --group --replay --export-chakra --remove-link --slow-ipu --topology --ipus-per-replica --algorithm --show-steps --num-replicas --micro-batch --gradient-accumulation --global-batch --trace --show-system --json --svg' -- "$word")) ;;
+    *) COMPREPLY=($(compgen -W '--help --model --fit --hold-out --export-model --system --all-reduce --collective --group --within-replica --replay --export-chakra --remove-link --slow-ipu --topology --ipus-per-replica --algorithm --show-steps --num-replicas --micro-batch --gradient-accumulation --global-batch --trace --show-system --json --svg' -- "$word")) ;;
   esac
 }
 

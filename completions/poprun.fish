@@ -138,6 +138,7 @@ complete -c poprun -n __poprun_simulates -l system -d 'Pods to predict for, or s
 complete -c poprun -n __poprun_simulates -l all-reduce -d 'instead of a training: the ways to sum so much of each replica, such as 64MiB, and their times' -r -f
 complete -c poprun -n __poprun_simulates -l collective -d 'the same for all-reduce, reduce-scatter, all-gather, all-to-all or broadcast of a vector of SIZE' -r -f
 complete -c poprun -n __poprun_simulates -l group -d 'of a collective: groups of N replicas, STRIDE apart, which all make it at the same time' -r -f
+complete -c poprun -n __poprun_simulates -l within-replica -d 'of a collective: the IPUs of each replica make it, each with a vector of SIZE; groups are of them' -f
 complete -c poprun -n __poprun_simulates -l replay -d 'instead of a training: the collectives of the Chakra execution traces PREFIX.0.et, PREFIX.1.et and so on, one for each replica' -r -F
 complete -c poprun -n __poprun_simulates -l export-chakra -d 'write the all-reduce, or a step of the training, as new Chakra execution traces PREFIX.0.et and so on' -r -F
 complete -c poprun -n __poprun_simulates -l remove-link -d 'what if these cables were out? Such as ipu0-ipu2, separated by commas' -r -f -a "(__fish_append , )"

@@ -14,6 +14,7 @@ if (( CURRENT > 2 )) && [[ $words[2] = simulate ]]; then
     '--all-reduce=[instead of a training: the ways to sum so much of each replica, such as 64MiB, and their times]:SIZE: ' \
     '--collective=[the same for all-reduce, reduce-scatter, all-gather, all-to-all or broadcast of a vector of SIZE]:NAME=SIZE: ' \
     '--group=[of a collective: groups of N replicas, STRIDE apart, which all make it at the same time]:N[\:STRIDE]: ' \
+    '--within-replica[of a collective: the IPUs of each replica make it, each with a vector of SIZE; groups are of them]' \
     '--replay=[instead of a training: the collectives of the Chakra execution traces PREFIX.0.et, PREFIX.1.et and so on, one for each replica]:PREFIX:_files' \
     '--export-chakra=[write the all-reduce, or a step of the training, as new Chakra execution traces PREFIX.0.et and so on]:PREFIX:_files' \
     '--remove-link=[what if these cables were out? Such as ipu0-ipu2, separated by commas]:LINKS:_values -s , LINKS ' \

@@ -153,6 +153,9 @@ constexpr std::array kRows{
         {.excludes = "--model"}),
     row("--group", "N[:STRIDE]", "all replicas",
         "of a collective: groups of N replicas, STRIDE apart, which all make it at the same time", {}),
+    row("--within-replica", "", "",
+        "of a collective: the IPUs of each replica make it, each with a vector of SIZE; groups are of them",
+        kFlag),
     row("--replay", "PREFIX", "",
         "instead of a training: the collectives of the Chakra execution traces PREFIX.0.et, PREFIX.1.et and "
         "so on, "
@@ -202,6 +205,7 @@ constexpr std::array<Reader, kRows.size()> kReaders{
     readAllReduce,
     readCollective,
     readGroup,
+    readFlag<&SimulateOptions::within_replica>,
     readPath<&SimulateOptions::replay>,
     readPath<&SimulateOptions::export_chakra>,
     readRemovedLinks,
@@ -288,11 +292,14 @@ std::string optionOfCollective(const SimulateOptions& options) {
 
 Mistakes mistakesOfCollective(const SimulateOptions& options) {
   Mistakes mistakes = mistakesWithoutTraining(options, optionOfCollective(options));
-  if (!options.export_chakra.empty() && (options.collective != kAllReduce || options.group_size > 0))
+  const bool is_of_all = options.group_size == 0 && !options.within_replica;
+  if (!options.export_chakra.empty() && (options.collective != kAllReduce || !is_of_all))
     mistakes.emplace_back("--export-chakra writes an all-reduce of all replicas, or a step of a training");
   if (!options.trace.empty() && !options.systems.empty() && !isOfOnePod(options))
     mistakes.emplace_back(
         "--trace draws one Pod: name one, without changes, or its changes in a system file");
+  if (options.within_replica && options.ipus_per_replica.value_or(1) == 1)
+    mistakes.emplace_back("--within-replica: a replica of 1 IPU exchanges nothing: add --ipus-per-replica N");
   if (options.show_steps && options.form == SimulateForm::kJson)
     mistakes.emplace_back("--show-steps prints text: leave out --json");
   return mistakes;
@@ -336,6 +343,7 @@ Mistakes mistakesOfKind(const SimulateOptions& options) {
   needsAllReduce(options.show_steps, "--show-steps");
   needsAllReduce(!options.trace.empty(), "--trace");
   needsAllReduce(options.group_size > 0, "--group");
+  needsAllReduce(options.within_replica, "--within-replica");
   return mistakes;
 }
 

@@ -26,11 +26,12 @@ struct SimulateOptions {
   std::vector<std::string> systems;  ///< empty: those of the model's chip
   std::string collective_size;  ///< bytes of its vector with their unit; empty: no collective is simulated
   std::string collective;       ///< "all-reduce", …
-  int group_size = 0;           ///< replicas of a group of it; 0: all
+  int group_size = 0;           ///< replicas of a group of it, or IPUs of a replica; 0: all
   int group_stride = 1;
-  std::string replay;         ///< prefix of Chakra traces; empty: none are replayed
-  std::string export_chakra;  ///< prefix of those that are written; empty: none
-  std::string algorithm;      ///< of the collective; empty: all
+  bool within_replica = false;  ///< the IPUs of each replica make it
+  std::string replay;           ///< prefix of Chakra traces; empty: none are replayed
+  std::string export_chakra;    ///< prefix of those that are written; empty: none
+  std::string algorithm;        ///< of the collective; empty: all
   bool show_steps = false;
   bool show_system = false;  ///< nothing is simulated
   std::string trace;         ///< file for the collective's timeline; empty: none

@@ -26,12 +26,17 @@ using scaling::timeText;
 constexpr int kMostAllToAll = 1024;
 
 struct Ways {
-  pod::ReplicaLayout layout;
+  pod::ReplicaLayout job;
+  pod::ReplicaLayout layout;  ///< of the ranks: the job's replicas, or within replicas their IPUs
   pod::Collective collective;
   pod::Picoseconds bound{0};
   std::vector<TimedSchedule> ways;  ///< the quickest first
   std::string gcl_name;             ///< of GCL's choice, which is among them
 };
+
+bool isWithin(const Ways& found) {
+  return found.layout.replicas != found.job.replicas;
+}
 
 std::string nameOf(const Ways& found) {
   return std::string(pod::nameOf(found.collective.kind));
@@ -54,14 +59,20 @@ pod::CollectiveKind kindOf(const std::string& name) {
   return kind;
 }
 
+Result<pod::ReplicaGroup> groupIn(const pod::ReplicaLayout& job, const cli::SimulateOptions& options) {
+  const int all = options.within_replica ? job.ipus_per_replica : job.replicas;
+  const pod::ReplicaGroup group(options.group_size == 0 ? all : options.group_size, options.group_stride);
+  const Status status = options.within_replica ? pod::validateWithin(group, all) : pod::validate(group, all);
+  if (!status.ok()) return invalidArgument("--group: on " + job.spec.name + ", " + status.message());
+  return group;
+}
+
 Result<Ways> waysOn(const pod::PodSpec& system, const cli::SimulateOptions& options, std::uint64_t bytes) {
-  POP_ASSIGN_OR_RETURN(pod::ReplicaLayout layout,
-                       layoutOn(system, options.replicas, options.ipus_per_replica));
-  const pod::ReplicaGroup group(options.group_size == 0 ? layout.replicas : options.group_size,
-                                options.group_stride);
-  if (const Status status = pod::validate(group, layout.replicas); !status.ok())
-    return invalidArgument("--group: on " + system.name + ", " + status.message());
-  Ways found{std::move(layout),
+  POP_ASSIGN_OR_RETURN(pod::ReplicaLayout job, layoutOn(system, options.replicas, options.ipus_per_replica));
+  POP_ASSIGN_OR_RETURN(const pod::ReplicaGroup group, groupIn(job, options));
+  pod::ReplicaLayout ranks = options.within_replica ? pod::ofSingleIpus(job) : job;
+  Ways found{std::move(job),
+             std::move(ranks),
              {.kind = kindOf(options.collective),
               .group = group,
               .count = (bytes + kFloatBytes - 1) / kFloatBytes,
@@ -103,8 +114,9 @@ std::string headingOf(const Ways& found) {
   std::string name = nameOf(found);
   name.front() = static_cast<char>(name.front() - 'a' + 'A');
   const pod::ReplicaGroup& group = found.collective.group;
-  std::string in_groups;
-  if (group.size < found.layout.replicas) in_groups = " in groups of " + std::to_string(group.size);
+  std::string in_groups = isWithin(found) ? " within replicas" : "";
+  const int all = isWithin(found) ? found.job.ipus_per_replica : found.job.replicas;
+  if (group.size < all) in_groups += " in groups of " + std::to_string(group.size);
   if (group.stride > 1) in_groups += ", " + std::to_string(group.stride) + " apart,";
   return "## " + name + " of " + sizeText(found.collective.bytes()) + in_groups;
 }
@@ -139,10 +151,10 @@ std::string tableText(const Ways& found, const std::vector<TimedSchedule>& ways)
     rows.push_back({each.name + (each.name == found.gcl_name ? " (GCL's choice)" : ""),
                     std::to_string(each.time.rounds), timeText(secondsOf(each.time.total)),
                     efficiencyText(found, each), sizeText(each.time.bytes_on_busiest_link)});
-  return headingOf(found) + " on " + found.layout.spec.name + ", " +
-         counted(found.layout.replicas, "replica") + " of " + counted(found.layout.ipus_per_replica, "IPU") +
-         "\n\n" + scaling::tableOf(rows, true) + "\nNo algorithm takes less than " +
-         timeText(secondsOf(found.bound)) + " on these links.\n" + circlesText(found, ways);
+  return headingOf(found) + " on " + found.layout.spec.name + ", " + counted(found.job.replicas, "replica") +
+         " of " + counted(found.job.ipus_per_replica, "IPU") + "\n\n" + scaling::tableOf(rows, true) +
+         "\nNo algorithm takes less than " + timeText(secondsOf(found.bound)) + " on these links.\n" +
+         circlesText(found, ways);
 }
 
 std::string jsonText(const Ways& found, const std::vector<TimedSchedule>& ways) {
@@ -158,8 +170,8 @@ std::string jsonText(const Ways& found, const std::vector<TimedSchedule>& ways) 
     rows += (rows.empty() ? "" : ",") + row.str();
   }
   JsonObject line;
-  line.text("system", found.layout.spec.name).number("replicas", found.layout.replicas);
-  line.number("ipus_per_replica", found.layout.ipus_per_replica);
+  line.text("system", found.job.spec.name).number("replicas", found.job.replicas);
+  line.number("ipus_per_replica", found.job.ipus_per_replica).boolean("within_replica", isWithin(found));
   line.text("collective", nameOf(found)).number("bytes", static_cast<std::int64_t>(found.collective.bytes()));
   line.number("group", found.collective.group.size).number("stride", found.collective.group.stride);
   line.json("bound_seconds", numberText(secondsOf(found.bound))).json("algorithms", '[' + rows + ']');
@@ -196,7 +208,7 @@ Result<std::string> textOn(const pod::PodSpec& system, const cli::SimulateOption
     POP_RETURN_IF_ERROR(writeTraces(options.export_chakra, found.layout.replicas, nodes));
   }
   if (options.form == cli::SimulateForm::kJson) return jsonText(found, ways);
-  return options.show_steps ? stepsText(ways.front(), found.layout) : tableText(found, ways);
+  return options.show_steps ? stepsText(ways.front(), found.job) : tableText(found, ways);
 }
 
 }  // namespace

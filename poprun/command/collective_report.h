@@ -21,7 +21,8 @@ inline constexpr std::size_t kFloatBytes = 4;
 /// algorithm that cannot be used there; the message lists those that can.
 Result<std::string> collectiveReport(const cli::SimulateOptions& options);
 
-/// The place of each replica, and all copies between replicas, round by round: "3 -> 5: block 7, added".
+/// The place of each replica, and all copies between replicas, or between IPUs if these are the schedule's
+/// ranks, round by round: "3 -> 5: block 7, added".
 std::string stepsText(const pod::TimedSchedule& timed, const pod::ReplicaLayout& layout);
 
 /// Its timeline as a JSON array of trace events: a track for each IPU and for each link that carries

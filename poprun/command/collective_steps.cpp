@@ -14,8 +14,10 @@ std::string rangeText(std::int64_t first, std::int64_t count) {
 
 std::string stepsText(const pod::TimedSchedule& timed, const pod::ReplicaLayout& layout) {
   const pod::Schedule& schedule = timed.schedule;
-  std::string text = "# " + timed.name + ": " + counted(schedule.replicas, "replica") + ", " +
-                     counted(schedule.blocks, "block") + ", " + counted(schedule.rounds(), "round") + "\n";
+  const bool is_within = schedule.replicas != layout.replicas;
+  std::string text = "# " + timed.name + ": " + counted(schedule.replicas, is_within ? "IPU" : "replica") +
+                     ", " + counted(schedule.blocks, "block") + ", " + counted(schedule.rounds(), "round") +
+                     "\n";
   for (int replica = 0; replica < layout.replicas; ++replica)
     text += "replica " + std::to_string(replica) + ": IPU " +
             rangeText(pod::firstIpuOf(replica, layout.ipus_per_replica), layout.ipus_per_replica) + "\n";

@@ -365,26 +365,5 @@ TEST(SimulateWhatIf, RefusesChangesThatCannotBe) {
   EXPECT_THAT(refusal("--slow-ipu", "gw0=0.5"), HasSubstr("gw0 is no IPU"));
 }
 
-TEST(SimulateCollective, EachHasItsWaysAndABoundThatNoneBeats) {
-  for (const char* const each : {"reduce-scatter", "all-gather", "all-to-all", "broadcast"}) {
-    for (const char* const group : {"16", "4:4", "2"}) {
-      const JsonValue found = parsed(simulate(
-          {"--collective", std::string(each) + "=4MiB", "--system", "pod16", "--group", group, "--json"}));
-      const JsonValue& system = found.find("systems")->array()->front();
-      EXPECT_EQ(*system.find("collective")->text(), each);
-      const auto* ways = system.find("algorithms")->array();
-      ASSERT_GE(ways->size(), 2U) << each;
-      for (const JsonValue& way : *ways)
-        EXPECT_GE(numberIn(way, "seconds"), numberIn(system, "bound_seconds"));
-    }
-  }
-}
-
-TEST(SimulateCollective, ShowsTheStepsOfGroups) {
-  const Outcome result = simulate(
-      {"--collective=all-to-all=1KB", "--system=pod4", "--group=2:2", "--show-steps", "--algorithm=direct"});
-  EXPECT_THAT(result.out, HasSubstr("0 -> 2: block 1\n1 -> 3: block 1\n2 -> 0: block 0\n3 -> 1: block 0\n"));
-}
-
 }  // namespace
 }  // namespace pop::testing

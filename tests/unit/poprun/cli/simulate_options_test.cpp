@@ -66,6 +66,14 @@ TEST(SimulateOptions, MistakesNameTheOptionAndWhatToDo) {
               ElementsAre("--group: '1:2:3' is no group: use one such as 8 or 8:2"));
   EXPECT_THAT(mistakesOf({"--group", "2", "--model", "a"}),
               ElementsAre("--group is for --all-reduce: add --all-reduce SIZE"));
+  EXPECT_THAT(mistakesOf({"--within-replica", "--model", "a"}),
+              ElementsAre("--within-replica is for --all-reduce: add --all-reduce SIZE"));
+  EXPECT_THAT(
+      mistakesOf({"--within-replica", "--all-reduce", "1MB", "--system", "pod4"}),
+      ElementsAre("--within-replica: a replica of 1 IPU exchanges nothing: add --ipus-per-replica N"));
+  EXPECT_THAT(mistakesOf({"--within-replica", "--ipus-per-replica", "2", "--all-reduce", "1MB", "--system",
+                          "pod4", "--export-chakra", "a"}),
+              ElementsAre("--export-chakra writes an all-reduce of all replicas, or a step of a training"));
   EXPECT_THAT(mistakesOf({"--collective", "broadcast=1MB", "--system", "pod4", "--export-chakra", "a"}),
               ElementsAre("--export-chakra writes an all-reduce of all replicas, or a step of a training"));
   EXPECT_THAT(mistakesOf({"--all-reduce", "1MB", "--system", "./a.system,pod4"}), IsEmpty());
