@@ -45,10 +45,15 @@ pop_installed_library(popdist popdist pop_base pop_contract pop_plan pop_pod_clo
 target_link_libraries(popdist_installed PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 pop_installed_library(popdist_train popdist_train pop_scaling)
 target_link_libraries(popdist_train_installed PUBLIC popdist_installed PRIVATE ZLIB::ZLIB)
-install(TARGETS popdist_installed popdist_train_installed EXPORT popdist
+# A shared library that links them does not export them.
+foreach(library popdist popdist_train)
+  target_link_options(${library}_installed INTERFACE LINKER:--exclude-libs,lib${library}.a)
+endforeach()
+install(TARGETS popdist_installed popdist_train_installed popdist_shared EXPORT popdist
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY libpopdist/include/popdist DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} MESSAGE_NEVER)
+install(DIRECTORY libpopdist/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} MESSAGE_NEVER)
 
 set(backends)
 foreach(backend popdist_backend_grpc popdist_backend_mpi)
@@ -64,12 +69,14 @@ set(pkgconfig_directory ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(EXPORT popdist NAMESPACE pop:: FILE popdistTargets.cmake DESTINATION ${package_directory})
 write_basic_package_version_file(popdistConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 file(RELATIVE_PATH prefix_from_pkgconfig /${pkgconfig_directory} /)
-configure_file(packaging/popdist.pc.in popdist.pc @ONLY)
-configure_file(packaging/popdist_train.pc.in popdist_train.pc @ONLY)
+set(pkgconfig_files)
+foreach(package popdist popdist_shared popdist_train)
+  configure_file(packaging/${package}.pc.in ${package}.pc @ONLY)
+  list(APPEND pkgconfig_files ${PROJECT_BINARY_DIR}/${package}.pc)
+endforeach()
 install(FILES packaging/popdistConfig.cmake ${PROJECT_BINARY_DIR}/popdistConfigVersion.cmake
   DESTINATION ${package_directory})
-install(FILES ${PROJECT_BINARY_DIR}/popdist.pc ${PROJECT_BINARY_DIR}/popdist_train.pc
-  DESTINATION ${pkgconfig_directory})
+install(FILES ${pkgconfig_files} DESTINATION ${pkgconfig_directory})
 
 install(FILES docs/man/poprun.1 docs/man/popctl.1 docs/man/popdistd.1 docs/man/popdist-agent.1
   docs/man/popdist-algorithms.1 docs/man/popdist-data.1
@@ -106,4 +113,5 @@ install(SCRIPT ${PROJECT_BINARY_DIR}/at_install.cmake)
 
 # All that cmake --install wants, without the tests.
 add_custom_target(installed)
-add_dependencies(installed ${called_by_users} ${called_by_ours} popdist_installed popdist_train_installed ${backends})
+add_dependencies(installed ${called_by_users} ${called_by_ours} popdist_installed popdist_train_installed popdist_shared
+  ${backends})

@@ -21,6 +21,7 @@
 #include "libpopdist/collectives/context/agent_link.h"
 #include "libpopdist/collectives/context/environment.h"
 #include "libpopdist/collectives/context/memory_link.h"
+#include "libpopdist/collectives/context/one_copy.h"
 #include "libpopdist/collectives/group/fence.h"
 #include "libpopdist/trace/recorder.h"
 #include "popdist/error.hpp"
@@ -79,6 +80,7 @@ void awaitCause(const context::ContextState& state) {
 }
 
 std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
+  context::claimThisProcess();
   if (!env.agent_socket.empty()) {
     auto link = context::AgentLink::connect(env, kConnectTimeout);
     throwIfFailed({link.status()}, "Context::fromEnvironment");

@@ -18,6 +18,7 @@
 #include "libpopdist/collectives/context/backends.h"
 #include "libpopdist/collectives/context/environment.h"
 #include "libpopdist/collectives/context/memory_link.h"
+#include "libpopdist/collectives/context/one_copy.h"
 #include "popdist/cluster_resolver.hpp"
 
 namespace popdist::train {
@@ -92,6 +93,7 @@ struct Made {
 
 Made make(const Cluster& cluster, const ClusterOptions& options) {
   throwIfFailed({check(cluster, options)}, kOperation);
+  context::claimThisProcess();
   if (cluster.workers.empty() || cluster.isEvaluator()) return {contextAlone(cluster.isEvaluator(), options)};
   const int instance = cluster.instanceIndex();
   std::unique_ptr<cluster::ClusterLink> link;

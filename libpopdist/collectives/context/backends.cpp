@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
-#include <link.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +11,8 @@
 #include <mutex>
 #include <set>
 #include <sstream>
+
+#include "common/sys/module_file.h"
 
 namespace popdist::context {
 namespace {
@@ -30,19 +31,10 @@ Registered& registered() {
   return instance;
 }
 
-// The folder of the file that contains this function. For a program, the dynamic linker knows only the name
-// it was started by: no path if it was found in PATH, and a wrong one after chdir.
+// The folder of the file that contains this function.
 std::string ownDirectory() {
-  Dl_info ignored{};
-  void* found = nullptr;
-  if (::dladdr1(reinterpret_cast<void*>(&ownDirectory), &ignored, &found, RTLD_DL_LINKMAP) == 0) return "";
-  const char* const name = static_cast<const link_map*>(found)->l_name;
-  const auto release = [](char* text) { std::free(text); };
-  const std::unique_ptr<char, decltype(release)> path(
-      ::realpath(*name == '\0' ? "/proc/self/exe" : name, nullptr), release);
-  if (!path) return "";
-  const std::string text = path.get();
-  return text.substr(0, text.rfind('/'));
+  const std::string file = pop::sys::fileOfModule(reinterpret_cast<const void*>(&ownDirectory));
+  return file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/'));
 }
 
 std::set<std::string> namesIn(const std::vector<std::string>& directories) {

@@ -22,7 +22,7 @@ class Command:
     output: tuple     # lines that the page shows after it; empty: it shows none
 
 
-FENCED = ("cpp", "cmake")  # contents of files; all else is indented, so that no command is overlooked
+FENCED = ("c", "cpp", "cmake")  # contents of files; all else is indented, so that no command is overlooked
 
 
 def blocks_of(page_text):

@@ -70,7 +70,7 @@ TEST_F(ReadmeProgram, IsBuiltWithWhatPkgConfigSays) {
   ASSERT_EQ(failureOf("$(pkg-config --cflags --libs popdist)"), "");
   expectSumsOf(directory() + "/hello");
 
-  const std::string whole = "-Wl,--whole-archive,-lpopdist,--no-whole-archive";
+  const std::string whole = "-Wl,--whole-archive,-l:libpopdist.a,--no-whole-archive";
   EXPECT_EQ(
       failureOf("$(pkg-config --cflags --libs-only-L popdist) " + whole + " $(pkg-config --libs popdist)"),
       "")
