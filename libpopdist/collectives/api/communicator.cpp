@@ -18,6 +18,7 @@ using plan::Operation;
 
 void Communicator::Impl::run(CollectiveCall call, const CallOptions& options) {
   call.tensor = options.tensor;
+  call.stop = &options.stop;
   if (!isPlain(call)) check(call);
   if (call.ragged) placeInput(call);
   call.timeout = options.timeout ? checkedTimeout(call, *options.timeout) : group_->timeout();

@@ -207,6 +207,10 @@ void Context::setTimeout(std::chrono::milliseconds timeout) {
   impl_->state.timeout_ms = std::min(timeout, context::kLongestTimeout).count();
 }
 
+void Context::setInterruptCheck(bool (*check)()) {
+  impl_->state.interrupt_check = check;
+}
+
 std::chrono::milliseconds Context::timeout() const {
   return impl_->state.timeout();
 }

@@ -1,14 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sched.h>
 
+#include <algorithm>
 #include <system_error>
 
+#include "common/sys/futex.h"
 #include "libpopdist/collectives/api/call_arguments.h"
 #include "libpopdist/collectives/async/async_impl.h"
 #include "libpopdist/internal/everybody.h"
 #include "popdist/error.hpp"
 
 namespace popdist {
+namespace {
+
+constexpr std::chrono::milliseconds kLongestSleep{10'000};
+
+// Calls of this process that are done. Who waits for any of several sleeps here.
+class Completions {
+ public:
+  Completions() { ++waiting_; }
+  ~Completions() { --waiting_; }
+  Completions(const Completions&) = delete;
+  Completions& operator=(const Completions&) = delete;
+
+  static void add() {
+    ++count_;
+    if (waiting_ > 0) pop::sys::futexWakeAll(count_);
+  }
+  std::uint32_t count() const { return count_; }
+  void wait(std::uint32_t seen, std::chrono::milliseconds limit) const {
+    pop::sys::futexWait(count_, seen, limit);
+  }
+
+ private:
+  static inline std::atomic<std::uint32_t> count_{0};
+  static inline std::atomic<int> waiting_{0};
+};
+
+}  // namespace
 
 // ---- Pending
 
@@ -30,18 +59,36 @@ group::CollectiveCall Pending::State::withOwnCounts(group::CollectiveCall issued
 void Pending::State::finish(std::optional<popdist_error> error) {
   error_ = std::move(error);
   done_.store(1, std::memory_order_release);
-  done_.notify_all();
+  pop::sys::futexWakeAll(done_);
+  Completions::add();
 }
 
 void Pending::State::wait() const {
+  while (!waitFor(kLongestSleep)) continue;
+}
+
+bool Pending::State::waitFor(std::chrono::milliseconds limit) const {
   // Fewer would cost short calls a wake-up; more would take the core from the thread that is waited for.
   constexpr int kYields = 20;
   for (int turn = 0; turn < kYields && !done(); ++turn) ::sched_yield();
-  if (!done() && fork_ != pop::sys::forksOfThisProcess()) {
-    throw popdist_error(ErrorCode::kFailedPrecondition,
-                        describe() + ": this process was forked from the one that issued it");
+  if (!done()) refuseFork();
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!done()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return false;
+    pop::sys::futexWait(done_, 0, left);
   }
-  done_.wait(0, std::memory_order_acquire);
+  throwError();
+  return true;
+}
+
+void Pending::State::refuseFork() const {
+  if (fork_ == pop::sys::forksOfThisProcess()) return;
+  throw popdist_error(ErrorCode::kFailedPrecondition,
+                      describe() + ": this process was forked from the one that issued it");
+}
+
+void Pending::State::throwError() const {
   if (!error_) return;
   // Makes a new exception: copies of one share their text, and each waiting thread needs its own.
   throw popdist_error(error_->code(), std::string(error_->what()),
@@ -52,8 +99,25 @@ Pending::Pending(std::shared_ptr<State> state) : state_(std::move(state)) {}
 void Pending::wait() const {
   state_->wait();
 }
+bool Pending::waitFor(std::chrono::milliseconds limit) const {
+  return state_->waitFor(limit);
+}
 bool Pending::done() const {
   return state_->done();
+}
+
+std::optional<std::size_t> waitAny(std::span<const Pending> calls, std::chrono::milliseconds limit) {
+  if (calls.empty()) return std::nullopt;
+  const auto end = std::chrono::steady_clock::now() + limit;
+  const Completions completions;
+  while (true) {
+    const std::uint32_t seen = completions.count();
+    const auto done = std::ranges::find_if(calls, &Pending::done);
+    if (done != calls.end()) return static_cast<std::size_t>(done - calls.begin());
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return std::nullopt;
+    completions.wait(seen, std::min(left, kLongestSleep));
+  }
 }
 
 void async::expectOrder(AsyncCommunicator& communicator) {

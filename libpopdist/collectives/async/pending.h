@@ -28,6 +28,8 @@ class Pending::State {
   void finish(std::optional<popdist_error> error);
   bool done() const { return done_.load(std::memory_order_acquire) != 0; }
   void wait() const;
+  /// False: not done within `limit`.
+  bool waitFor(std::chrono::milliseconds limit) const;
 
   const std::string name;
   const std::vector<std::size_t> counts, recv_counts;  ///< those of the call, whose caller may drop them
@@ -43,6 +45,9 @@ class Pending::State {
   group::CollectiveCall withOwnCounts(group::CollectiveCall issued) const;
 
   const unsigned fork_;
+  void refuseFork() const;
+  void throwError() const;
+
   std::optional<popdist_error> error_;  ///< when done
   std::atomic<std::uint32_t> done_{0};
 };

@@ -37,6 +37,7 @@ struct ContextState {
     return instance >= first_local_instance && instance < first_local_instance + num_local_instances;
   }
   std::atomic<std::chrono::milliseconds::rep> timeout_ms{300 * 1000};
+  std::atomic<bool (*)()> interrupt_check{nullptr};  ///< Context::setInterruptCheck
   TransportSettings transport;
   BackendChoice backend{};  ///< backend of communicators; Pods do not use it
   std::optional<choice::ForcedAlgorithms>

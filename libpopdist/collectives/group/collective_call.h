@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,7 @@ struct CollectiveCall {
                                                ///< input and output are where it begins
   std::string_view tensor{};
   std::chrono::milliseconds timeout{0};
+  const std::stop_token* stop = nullptr;    ///< ends its waits; nullptr: nobody asks for that
   const CollectiveCall* part_of = nullptr;  ///< the call of which this is a part; nullptr: none
 
   const CollectiveCall& whole() const { return part_of == nullptr ? *this : *part_of; }

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "libpopdist/collectives/group/group.h"
+
 namespace popdist::group {
 
 std::optional<exec::PeerLoss> EndNoticeMonitor::loss(std::span<const int> awaited) {
@@ -17,6 +19,18 @@ std::optional<exec::PeerLoss> EndNoticeMonitor::loss(std::span<const int> awaite
     return exec::PeerLoss{end_notice.instance, std::move(text)};
   }
   return std::nullopt;
+}
+
+std::optional<exec::PeerLoss> EndNoticeMonitor::cancelled() {
+  const context::ContextState& context = members_.context();
+  const auto is_stopped = [](const Group& group) { return group.isStopped(); };
+  if (context.groups.with(members_.number(), is_stopped))
+    return exec::PeerLoss{-1, "its caller has asked to stop", pop::Code::kCancelled};
+  bool (*const check)() = context.interrupt_check;
+  if (check == nullptr || std::chrono::steady_clock::now() - checked_ < kBetweenChecks) return std::nullopt;
+  checked_ = std::chrono::steady_clock::now();
+  if (!check()) return std::nullopt;
+  return exec::PeerLoss{-1, "its caller was interrupted", pop::Code::kCancelled};
 }
 
 bool EndNoticeMonitor::concerns(const pop::contract::EndNotice& end_notice,

@@ -3,6 +3,10 @@
 // and which wait elsewhere.
 #pragma once
 
+#include <chrono>
+#include <optional>
+#include <span>
+
 #include "common/contract/segment.h"
 #include "libpopdist/collectives/group/crossing.h"
 #include "libpopdist/collectives/group/members.h"
@@ -21,6 +25,7 @@ class EndNoticeMonitor final : public exec::PeerMonitor {
 
   bool anyEnded() override { return header_->end_notice_count.load(std::memory_order_acquire) > 0; }
   std::optional<exec::PeerLoss> loss(std::span<const int> awaited) override;
+  std::optional<exec::PeerLoss> cancelled() override;
   std::optional<exec::PeerLoss> elsewhere(std::span<const int> awaited) override {
     return crossing_.find(awaited);
   }
@@ -30,12 +35,16 @@ class EndNoticeMonitor final : public exec::PeerMonitor {
   void over() override { crossing_.over(); }
 
  private:
+  // It may wait for an interpreter.
+  static constexpr std::chrono::milliseconds kBetweenChecks{20};
+
   bool concerns(const pop::contract::EndNotice& end_notice, std::span<const int> awaited) const;
 
   const Members& members_;
   const int first_rank_;
   Crossing crossing_;
   pop::contract::SegmentHeader* const header_;
+  std::chrono::steady_clock::time_point checked_{};  ///< when the interrupt check was called
 };
 
 }  // namespace popdist::group

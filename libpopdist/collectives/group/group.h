@@ -91,6 +91,11 @@ class Group {
 
   /// The call that this thread is in, in words.
   std::string currentCall() const { return current_ == nullptr ? "" : descriptionOf(current_->whole()).text; }
+  /// In a call of this thread: its caller has asked to end it.
+  bool isStopped() const {
+    const std::stop_token* const stop = current_ == nullptr ? nullptr : current_->whole().stop;
+    return stop != nullptr && stop->stop_requested();
+  }
   /// No other thread of this process has ever called on it, and if none has, this one has made it.
   bool isCalledByThisThreadAlone() const { return caller_.isAlone(); }
   /// The number of calls on it that have begun, as far as they go by messages.

@@ -127,12 +127,15 @@ void Waiter::spread(int ranks, std::uint32_t here) {
   publishCore();
 }
 
-// Another rank that is in no hurry may wait for this one, in another call.
-bool Waiter::isElsewhere(int whose) {
-  if (timeout_ < exec::kShortWait) return false;
-  std::vector<int> awaited = setting_.absent();
-  awaited.push_back(whose);
-  const auto found = setting_.monitor->elsewhere(awaited);
+// The caller may have asked to end the wait. Another rank that is in no hurry may wait for this one, in
+// another call.
+bool Waiter::isInVain(int whose) {
+  auto found = setting_.monitor->cancelled();
+  if (!found && timeout_ >= exec::kShortWait) {
+    std::vector<int> awaited = setting_.absent();
+    awaited.push_back(whose);
+    found = setting_.monitor->elsewhere(awaited);
+  }
   if (found) failure_ = {.status = {found->code, found->text}, .peer_instance = found->instance};
   return found.has_value();
 }
@@ -157,7 +160,7 @@ bool Waiter::untilSlow(const std::atomic<std::uint64_t>& word, std::uint64_t val
       yieldTo(whose);
       continue;
     }
-    if (isElsewhere(whose) || hasFailedFarAway(turn)) return false;
+    if (isInVain(whose) || hasFailedFarAway(turn)) return false;
     sleepUnless([&] { return word.load(std::memory_order_seq_cst) >= value; }, transport::kLongestSleep);
   }
 }

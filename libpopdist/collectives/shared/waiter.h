@@ -152,7 +152,7 @@ class Waiter {
   template <typename There>
   void sleepUnless(const There& there, std::chrono::milliseconds limit);
   void wakeAll();
-  bool isElsewhere(int whose);
+  bool isInVain(int whose);
   bool hasFailedFarAway(int turn);
   bool hasFailed(int whose);
   exec::Failure failureFromFlag() const;

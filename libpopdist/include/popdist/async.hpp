@@ -61,12 +61,19 @@ class Pending {
   /// from any thread.
   void wait() const;
 
+  /// The same, for `limit` at most. False: the call is not done. It goes on, and its errors come later.
+  bool waitFor(std::chrono::milliseconds limit) const;
+
   /// True if wait() would return (or throw) at once.
   bool done() const;
 
  private:
   std::shared_ptr<State> state_;
 };
+
+/// Returns the position of a call that is done, the first if there are several; whether it has failed, its
+/// wait() says. nullopt: none of them was done within `limit`, or there is none.
+std::optional<std::size_t> waitAny(std::span<const Pending> calls, std::chrono::milliseconds limit);
 
 class AsyncCommunicator {
  public:

@@ -29,6 +29,7 @@
 // those of the member to blame.
 //   - kUnavailable: a member has ended; peer() is its instance index.
 //   - kDeadlineExceeded: the time of CallOptions::timeout is over.
+//   - kCancelled: a member's CallOptions::stop, or its Context::setInterruptCheck, has asked to end the wait.
 //   - kFailedPrecondition: a member made a call that does not match.
 //   - kResourceExhausted: a member is out of memory.
 //   - kInvalidArgument: bad arguments of this member alone. Nothing has happened; the next call may follow.
@@ -71,6 +72,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -88,6 +90,9 @@ inline constexpr int kNobody = -1;
 struct CallOptions {
   std::string_view tensor{};                           ///< its name, for error texts
   std::optional<std::chrono::milliseconds> timeout{};  ///< in place of Context::timeout(), with its limits
+  /// Ends the wait for other members within 20 ms of a request, with kCancelled on all members. If they all
+  /// come at the same moment, the call may succeed.
+  std::stop_token stop{};
 };
 
 template <typename R>

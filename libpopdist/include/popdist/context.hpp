@@ -64,6 +64,11 @@ class Context {
   void setTimeout(std::chrono::milliseconds timeout);
   std::chrono::milliseconds timeout() const;
 
+  /// For bindings of languages whose signal handlers do not run in a wait of C++. `check` is called in each
+  /// thread of the program that waits in a collective, some 50 times a second; if it returns true, the wait
+  /// ends with kCancelled. It must not throw, nor call on this context. nullptr: none.
+  void setInterruptCheck(bool (*check)());
+
   /// Publishes `value` under `key`: every instance can get it after the next fence. Returns at once. A later
   /// put of the same key, by any instance, replaces the value. Limit: 64 MiB for key and value together.
   /// Throws kInvalidArgument (empty key, or one that begins with "popdist/", which is for libpopdist itself),

@@ -131,6 +131,7 @@ class Diagnosis {
   }
 
   std::optional<PeerLoss> findElsewhere(const std::vector<int>& awaited) {
+    if (auto cancelled = waiting_.monitor->cancelled()) return cancelled;
     if (!std::exchange(has_waited_, true)) is_short_ = deadline() - Clock::now() < kShortWait;
     if (is_short_) return std::nullopt;
     for (std::size_t rank = 0; rank < waiting_.heard.size(); ++rank) {

@@ -34,6 +34,9 @@ class PeerMonitor {
   /// arrive.
   virtual std::optional<PeerLoss> loss(std::span<const int> awaited) = 0;
 
+  /// In each turn of a wait: its caller has asked to end it.
+  virtual std::optional<PeerLoss> cancelled() { return std::nullopt; }
+
   /// In each turn of a wait for the ranks `awaited`: one of them waits for this one, in another call, and
   /// will not come. over() ends the wait.
   virtual std::optional<PeerLoss> elsewhere(std::span<const int> /*awaited*/) { return std::nullopt; }
