@@ -313,39 +313,39 @@ TEST(PodMistakesWithin, OfArgumentsAreNamed) {
     const std::string text = refusalWithin(call);
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  using Local = OfLocalIpus;
-  using Options = PodCallOptions;
   expect(
       "Pod::allToAll: expected a tensor in `out` for each of the 16 IPUs of the 4 local replicas, as the "
       "scope is "
       "kWithinReplica, got 4",
-      [](Pod& pod, const Local& local, const Options& options) {
+      [](Pod& pod, const OfLocalIpus& local, const PodCallOptions& options) {
         pod.allToAll(local.in, std::span(local.out).first(4), 4, Type::kFloat, options);
       });
   expect("groups of 3 IPUs do not divide the replica's 4 IPUs",
-         [](Pod& pod, const Local& local, Options options) {
+         [](Pod& pod, const OfLocalIpus& local, PodCallOptions options) {
            options.group = ReplicaGroup::consecutive(3);
            pod.allGather(local.in, local.out, 4, Type::kFloat, options);
          });
-  expect("root is place 4, and groups have 4", [](Pod& pod, const Local& local, const Options& options) {
-    pod.broadcast(local.out, 4, Type::kFloat, 4, options);
-  });
+  expect("root is place 4, and groups have 4",
+         [](Pod& pod, const OfLocalIpus& local, const PodCallOptions& options) {
+           pod.broadcast(local.out, 4, Type::kFloat, 4, options);
+         });
   expect("in of IPU 2 of local replica 1 is a null pointer",
-         [](Pod& pod, const Local& local, const Options& options) {
+         [](Pod& pod, const OfLocalIpus& local, const PodCallOptions& options) {
            std::vector<const void*> in = local.in;
            in[6] = nullptr;
            pod.allReduce(in, local.out, 4, Type::kFloat, Operator::kSum, options);
          });
   expect("out of IPU 0 of local replica 0 and out of IPU 1 of local replica 3 overlap",
-         [](Pod& pod, const Local& local, const Options& options) {
+         [](Pod& pod, const OfLocalIpus& local, const PodCallOptions& options) {
            std::vector<void*> out = local.out;
            out[13] = out[0];
            pod.allReduce(local.in, out, 4, Type::kFloat, Operator::kSum, options);
          });
-  expect("the operator local keeps what each has", [](Pod& pod, const Local& local, const Options& options) {
-    pod.allReduce(local.in, local.out, 4, Type::kFloat, Operator::kLocal, options);
-  });
-  expect("there is no method 'fastest'", [](Pod& pod, const Local& local, Options options) {
+  expect("the operator local keeps what each has",
+         [](Pod& pod, const OfLocalIpus& local, const PodCallOptions& options) {
+           pod.allReduce(local.in, local.out, 4, Type::kFloat, Operator::kLocal, options);
+         });
+  expect("there is no method 'fastest'", [](Pod& pod, const OfLocalIpus& local, PodCallOptions options) {
     options.method = "fastest";
     pod.allReduce(local.in, local.out, 4, Type::kFloat, Operator::kSum, options);
   });
