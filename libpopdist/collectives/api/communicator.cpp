@@ -136,4 +136,20 @@ void Communicator::barrier(const CallOptions& options) {
   impl_->run(api::barrier(), options);
 }
 
+void Communicator::expectCounts(const char* call, std::size_t is, std::size_t expected) const {
+  if (is == expected) return;
+  throw popdist_error(ErrorCode::kInvalidArgument, call,
+                      "one of its buffers has " + std::to_string(is) + " elements, expected " +
+                          std::to_string(expected) + " for " + std::to_string(size()) + " members",
+                      {.rank = rank(), .operation = call});
+}
+
+void Communicator::expectBlocks(const char* call, std::size_t count) const {
+  if (count % members() == 0) return;
+  throw popdist_error(
+      ErrorCode::kInvalidArgument, call,
+      std::to_string(count) + " elements are no equal blocks for " + std::to_string(size()) + " members",
+      {.rank = rank(), .operation = call});
+}
+
 }  // namespace popdist

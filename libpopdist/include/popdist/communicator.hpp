@@ -105,6 +105,16 @@ concept Elements = requires(R&& data) {
 }
 &&!std::is_const_v<ElementOf<R>>;
 
+/// Contiguous elements to read.
+template <typename R>
+concept ConstElements = requires(R&& data) {
+  std::span(data);
+};
+
+/// One element: a value of a type that has a popdist::Type.
+template <typename T>
+concept Element = std::is_arithmetic_v<T> || std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
+
 /// For calls in place of something else: one sentence, in place of a list of candidates.
 template <typename R>
 void refuseInPlace() {
@@ -115,11 +125,11 @@ void refuseInPlace() {
                 "popdist: a collective in place writes into its data, which is const here: give it a "
                 "std::vector, std::array or std::span of elements that may be written");
   static_assert(is_span,
-                "popdist: a collective in place takes contiguous elements (a std::vector, std::array, "
-                "std::span or array), and no single value: std::span(&value, 1) is one");
+                "popdist: a collective takes contiguous elements (a std::vector, std::array, std::span or "
+                "array) or a single value of an element type");
 }
 template <typename R>
-concept NoElements = !Elements<R>;
+concept NoElements = !Elements<R> && !Element<std::remove_cvref_t<R>>;
 
 class Communicator {
  public:
@@ -195,8 +205,7 @@ class Communicator {
   }
   void synchronize(const CallOptions& options = {}) { barrier(options); }
 
-  // The same for typed memory, in place: world.allReduce(vector). Calls with two buffers, or with counts of
-  // blocks, are untyped on purpose.
+  // The same for typed memory. In place: world.allReduce(vector).
   template <Elements R>
   void allReduce(R&& data, Operator op = Operator::kSum, const CallOptions& options = {}) {
     const std::span all(data);
@@ -211,6 +220,52 @@ class Communicator {
     const std::span all(data);
     broadcast(all.data(), all.size(), typeOf<ElementOf<R>>(), root, options);
   }
+  // Of one value, which is returned: const float mean = world.allReduce(loss, Operator::kMean).
+  template <Element T>
+  T allReduce(const T& value, Operator op = Operator::kSum, const CallOptions& options = {}) {
+    T result = value;
+    allReduce(&value, &result, 1, typeOf<T>(), op, options);
+    return result;
+  }
+  template <Element T>
+  T broadcast(const T& value, int root, const CallOptions& options = {}) {
+    T result = value;
+    broadcast(&result, 1, typeOf<T>(), root, options);
+    return result;
+  }
+
+  // From one memory to another, with the shapes above: counts follow from `out` of reduceScatter, and from
+  // `in` of the others. Throws kInvalidArgument if the other has another number of elements.
+  template <ConstElements In, Elements Out>
+  void allReduce(const In& in, Out&& out, Operator op = Operator::kSum, const CallOptions& options = {}) {
+    const std::span<const ElementOf<Out>> from(in);
+    const std::span to(out);
+    expectCounts("allReduce", to.size(), from.size());
+    allReduce(from.data(), to.data(), from.size(), typeOf<ElementOf<Out>>(), op, options);
+  }
+  template <ConstElements In, Elements Out>
+  void reduceScatter(const In& in, Out&& out, Operator op = Operator::kSum, const CallOptions& options = {}) {
+    const std::span<const ElementOf<Out>> from(in);
+    const std::span to(out);
+    expectCounts("reduceScatter", from.size(), members() * to.size());
+    reduceScatter(from.data(), to.data(), to.size(), typeOf<ElementOf<Out>>(), op, options);
+  }
+  template <ConstElements In, Elements Out>
+  void allGather(const In& in, Out&& out, const CallOptions& options = {}) {
+    const std::span<const ElementOf<Out>> from(in);
+    const std::span to(out);
+    expectCounts("allGather", to.size(), members() * from.size());
+    allGather(from.data(), to.data(), from.size(), typeOf<ElementOf<Out>>(), options);
+  }
+  template <ConstElements In, Elements Out>
+  void allToAll(const In& in, Out&& out, const CallOptions& options = {}) {
+    const std::span<const ElementOf<Out>> from(in);
+    const std::span to(out);
+    expectCounts("allToAll", to.size(), from.size());
+    expectBlocks("allToAll", from.size());
+    allToAll(from.data(), to.data(), from.size() / members(), typeOf<ElementOf<Out>>(), options);
+  }
+
   // Overloads for arguments that are no such memory.
   template <NoElements R>
   void allReduce(R&& /*data*/, Operator /*op*/ = Operator::kSum, const CallOptions& /*options*/ = {}) {
@@ -228,6 +283,12 @@ class Communicator {
   Impl& impl() { return *impl_; }
 
  private:
+  std::size_t members() const { return static_cast<std::size_t>(size()); }
+  // Throw kInvalidArgument if the memory has another number of elements than it needs, or no blocks of equal
+  // size.
+  void expectCounts(const char* call, std::size_t is, std::size_t expected) const;
+  void expectBlocks(const char* call, std::size_t count) const;
+
   popdist::detail::Held<Impl, "Communicator"> impl_;
 };
 
