@@ -43,7 +43,7 @@ std::size_t popdist_type_bytes(popdist_type_t type) {
   return popdist::sizeOf(static_cast<popdist::Type>(number));
 }
 bool popdist_supports(popdist_operator_t op, popdist_type_t type) {
-  return op >= POPDIST_SUM && op <= POPDIST_BIT_XOR && popdist_type_bytes(type) != 0 &&
+  return op >= POPDIST_SUM && op <= POPDIST_LOCAL && popdist_type_bytes(type) != 0 &&
          popdist::supports(static_cast<popdist::Operator>(op), static_cast<popdist::Type>(type));
 }
 

@@ -59,9 +59,9 @@ Type Call::type(popdist_type_t type) const {
 }
 
 Operator Call::op(popdist_operator_t op) const {
-  static_assert(static_cast<int>(Operator::kBitXor) == POPDIST_BIT_XOR);
+  static_assert(static_cast<int>(Operator::kLocal) == POPDIST_LOCAL);
   const int number = static_cast<int>(op);
-  if (number < POPDIST_SUM || number > POPDIST_BIT_XOR)
+  if (number < POPDIST_SUM || number > POPDIST_LOCAL)
     refuse("there is no operator " + std::to_string(number));
   return static_cast<Operator>(op);
 }
@@ -91,6 +91,8 @@ PodCallOptions Call::options(const popdist_pod_options_t* options) const {
   if (has(*options, options->group_stride) && options->group_stride != 0)
     call.group.stride = options->group_stride;
   if (has(*options, options->method) && options->method != nullptr) call.method = options->method;
+  if (has(*options, options->within_replica) && options->within_replica)
+    call.scope = PodScope::kWithinReplica;
   return call;
 }
 

@@ -43,6 +43,7 @@ struct popdist_request_t {
 
 struct popdist_pod_t {
   popdist::Pod pod;
+  int ipus_per_replica = 1;
 };
 
 namespace popdist::c {

@@ -11,20 +11,34 @@ namespace {
 using popdist::c::Call;
 using popdist::c::errorOf;
 
-// An array of one pointer for each replica of this instance.
-template <typename Pointer>
-std::span<const Pointer> replicasOf(const Call& call, const popdist::Pod& pod, const Pointer* pointers,
-                                    const char* name) {
-  call.notNull(pointers, name);
-  return {pointers, static_cast<std::size_t>(pod.numLocalReplicas())};
-}
+class PodCall {
+ public:
+  PodCall(const Call& call, popdist_pod_t* handle, const popdist_pod_options_t* given)
+      : pod(call.of(handle, "pod").pod), options(call.options(given)), call_(call), handle_(*handle) {}
+
+  /// An array of one pointer for each replica of this instance, or each of their IPUs.
+  template <typename Pointer>
+  std::span<const Pointer> tensors(const Pointer* pointers, const char* name) const {
+    call_.notNull(pointers, name);
+    const int each = options.scope == popdist::PodScope::kWithinReplica ? handle_.ipus_per_replica : 1;
+    return {pointers, static_cast<std::size_t>(pod.numLocalReplicas() * each)};
+  }
+
+  popdist::Pod& pod;
+  const popdist::PodCallOptions options;
+
+ private:
+  const Call& call_;
+  const popdist_pod_t& handle_;
+};
 
 }  // namespace
 
 popdist_error_t* popdist_pod_create(popdist_context_t* context, popdist_pod_t** pod) {
   return errorOf(__func__, [&](const Call& call) {
     call.notNull(pod, "pod");
-    *pod = new popdist_pod_t{popdist::Pod(call.of(context, "context").context)};
+    popdist::Context& of = call.of(context, "context").context;
+    *pod = new popdist_pod_t{popdist::Pod(of), of.numIpusPerReplica()};
   });
 }
 void popdist_pod_free(popdist_pod_t* pod) {
@@ -37,8 +51,8 @@ const char* popdist_pod_system(const popdist_pod_t* pod) {
 popdist_error_t* popdist_pod_all_reduce_sum(popdist_pod_t* pod, void* const* tensors, std::size_t count,
                                             popdist_type_t type) {
   return errorOf(__func__, [&](const Call& call) {
-    popdist::Pod& on = call.of(pod, "pod").pod;
-    on.allReduceSum(replicasOf(call, on, tensors, "tensors"), count, call.type(type));
+    const PodCall on(call, pod, nullptr);
+    on.pod.allReduceSum(on.tensors(tensors, "tensors"), count, call.type(type));
   });
 }
 
@@ -46,9 +60,9 @@ popdist_error_t* popdist_pod_all_reduce(popdist_pod_t* pod, const void* const* i
                                         std::size_t count, popdist_type_t type, popdist_operator_t op,
                                         const popdist_pod_options_t* options) {
   return errorOf(__func__, [&](const Call& call) {
-    popdist::Pod& on = call.of(pod, "pod").pod;
-    on.allReduce(replicasOf(call, on, in, "in"), replicasOf(call, on, out, "out"), count, call.type(type),
-                 call.op(op), call.options(options));
+    const PodCall on(call, pod, options);
+    on.pod.allReduce(on.tensors(in, "in"), on.tensors(out, "out"), count, call.type(type), call.op(op),
+                     on.options);
   });
 }
 
@@ -56,9 +70,9 @@ popdist_error_t* popdist_pod_reduce_scatter(popdist_pod_t* pod, const void* cons
                                             std::size_t count, popdist_type_t type, popdist_operator_t op,
                                             const popdist_pod_options_t* options) {
   return errorOf(__func__, [&](const Call& call) {
-    popdist::Pod& on = call.of(pod, "pod").pod;
-    on.reduceScatter(replicasOf(call, on, in, "in"), replicasOf(call, on, out, "out"), count, call.type(type),
-                     call.op(op), call.options(options));
+    const PodCall on(call, pod, options);
+    on.pod.reduceScatter(on.tensors(in, "in"), on.tensors(out, "out"), count, call.type(type), call.op(op),
+                         on.options);
   });
 }
 
@@ -66,9 +80,8 @@ popdist_error_t* popdist_pod_all_gather(popdist_pod_t* pod, const void* const* i
                                         std::size_t count, popdist_type_t type,
                                         const popdist_pod_options_t* options) {
   return errorOf(__func__, [&](const Call& call) {
-    popdist::Pod& on = call.of(pod, "pod").pod;
-    on.allGather(replicasOf(call, on, in, "in"), replicasOf(call, on, out, "out"), count, call.type(type),
-                 call.options(options));
+    const PodCall on(call, pod, options);
+    on.pod.allGather(on.tensors(in, "in"), on.tensors(out, "out"), count, call.type(type), on.options);
   });
 }
 
@@ -76,26 +89,22 @@ popdist_error_t* popdist_pod_all_to_all(popdist_pod_t* pod, const void* const* i
                                         std::size_t count, popdist_type_t type,
                                         const popdist_pod_options_t* options) {
   return errorOf(__func__, [&](const Call& call) {
-    popdist::Pod& on = call.of(pod, "pod").pod;
-    on.allToAll(replicasOf(call, on, in, "in"), replicasOf(call, on, out, "out"), count, call.type(type),
-                call.options(options));
+    const PodCall on(call, pod, options);
+    on.pod.allToAll(on.tensors(in, "in"), on.tensors(out, "out"), count, call.type(type), on.options);
   });
 }
 
 popdist_error_t* popdist_pod_broadcast(popdist_pod_t* pod, void* const* tensors, std::size_t count,
                                        popdist_type_t type, int root, const popdist_pod_options_t* options) {
   return errorOf(__func__, [&](const Call& call) {
-    popdist::Pod& on = call.of(pod, "pod").pod;
-    on.broadcast(replicasOf(call, on, tensors, "tensors"), count, call.type(type), root,
-                 call.options(options));
+    const PodCall on(call, pod, options);
+    on.pod.broadcast(on.tensors(tensors, "tensors"), count, call.type(type), root, on.options);
   });
 }
 
 popdist_error_t* popdist_pod_advance_compute(popdist_pod_t* pod, double flops_per_replica) {
-  return errorOf(__func__, [&](const Call& call) {
-    popdist::Pod& on = call.of(pod, "pod").pod;
-    on.advanceCompute(flops_per_replica);
-  });
+  return errorOf(__func__,
+                 [&](const Call& call) { call.of(pod, "pod").pod.advanceCompute(flops_per_replica); });
 }
 
 std::int64_t popdist_pod_time_ps(const popdist_pod_t* pod) {

@@ -98,7 +98,8 @@ typedef enum popdist_operator_t {
   POPDIST_LOGICAL_OR = 7,
   POPDIST_BIT_AND = 8,
   POPDIST_BIT_OR = 9,
-  POPDIST_BIT_XOR = 10
+  POPDIST_BIT_XOR = 10,
+  POPDIST_LOCAL = 11 /* of popdist_pod_reduce_scatter only */
 } popdist_operator_t;
 
 size_t popdist_type_bytes(popdist_type_t type); /* of one element; 0: there is no such type */
@@ -262,12 +263,14 @@ const char* popdist_pod_system(const popdist_pod_t* pod);
 /* `bytes` as in popdist_call_options_t. Zeros and NULL: all replicas, by the method of GCL_OPTIONS. */
 typedef struct popdist_pod_options_t {
   size_t bytes;
-  int group_size;     /* 0: all replicas of the job */
-  int group_stride;   /* 0 with a size: 1 */
-  const char* method; /* such as "quickest" */
+  int group_size;      /* 0: all replicas of the job */
+  int group_stride;    /* 0 with a size: 1 */
+  const char* method;  /* such as "quickest" */
+  bool within_replica; /* between the IPUs of each replica: one pointer for each IPU of each replica here */
 } popdist_pod_options_t;
 
-/* Arrays `in`, `out` and `tensors` hold one pointer for each replica of this instance. Counts, and in place,
+/* Arrays `in`, `out` and `tensors` hold one pointer for each replica of this instance, but for options with
+ * within_replica. Counts, and in place,
  * as above, with n the size of the group. */
 popdist_error_t* popdist_pod_all_reduce_sum(popdist_pod_t* pod, void* const* tensors, size_t count,
                                             popdist_type_t type);

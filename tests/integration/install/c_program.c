@@ -181,11 +181,16 @@ static void check_pod(popdist_context_t* context) {
   void* const both[2] = {tensors[0], tensors[1]};
   const void* const in[2] = {tensors[0], tensors[1]};
   void* const out[2] = {outs[0], outs[1]};
-  const popdist_pod_options_t pairs = {sizeof(pairs), 2, 0, "clockwise_ring"};
+  const popdist_pod_options_t pairs = {sizeof(pairs), 2, 0, "clockwise_ring", false};
   SUCCEED(popdist_pod_all_reduce(pod, in, out, 4, POPDIST_FLOAT, POPDIST_SUM, &pairs));
   CHECK(outs[0][3] == 1.0f + 4.0f * (float)popdist_instance_index(context));
   SUCCEED(popdist_pod_reduce_scatter(pod, in, out, 1, POPDIST_FLOAT, POPDIST_MAX, NULL));
   CHECK(outs[1][0] == 3.0f);
+  SUCCEED(popdist_pod_reduce_scatter(pod, in, out, 1, POPDIST_FLOAT, POPDIST_LOCAL, NULL));
+  CHECK(outs[1][0] == tensors[1][0]);
+  const popdist_pod_options_t within = {sizeof(within), 0, 0, NULL, true}; /* replicas of one IPU */
+  SUCCEED(popdist_pod_all_reduce(pod, in, out, 4, POPDIST_FLOAT, POPDIST_SUM, &within));
+  CHECK(outs[1][0] == tensors[1][0]);
   SUCCEED(popdist_pod_all_gather(pod, in, out, 1, POPDIST_FLOAT, NULL));
   CHECK(outs[0][2] == 2.0f);
   SUCCEED(popdist_pod_all_to_all(pod, in, out, 1, POPDIST_FLOAT, NULL));
