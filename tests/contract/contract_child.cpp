@@ -13,10 +13,10 @@
 //   move-secret                 broadcasts and the like of memory that no system call reads, checked
 //   unreadable                  instance 0 sends to 1 what cannot be read; both say what they are told
 //   die WHAT INDEX MICROSECONDS SEED
-//                               all repeat WHAT (the number of an operation, "named" or "fused") with varying
-//                               sizes and kinds of memory; INDEX says
-//                               "ready INDEX PID", and is killed by a timer so much later. A popdist_error is
-//                               reported as in tests/testing/popdist_child.cpp
+//                               all repeat WHAT (the number of an operation, "named", "fused" or "groups")
+//                               with varying sizes and kinds of memory; INDEX says "ready INDEX PID", and is
+//                               killed by a timer so much later. A popdist_error is reported as in
+//                               tests/testing/popdist_child.cpp
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -57,8 +57,14 @@ void goOn(const std::string& wrong) {
   }
 }
 
+// Groups of all, made by their members, one after the other.
+[[noreturn]] void repeatGroups(Context& context) {
+  while (true) context.createCommunicator(everybody(context), "repeated")->barrier();
+}
+
 [[noreturn]] void repeat(Context& context, const std::string& what, std::uint64_t seed) {
   if (what == "fused" || what == "named") repeatBeside(context, what == "fused", seed);
+  if (what == "groups") repeatGroups(context);
   repeatOperation(context, static_cast<Operation>(std::stoi(what)), seed);
 }
 

@@ -33,6 +33,18 @@ std::string holdOfSome(Context& context, bool exact) {
   return runSequence(context, membersOf(first ? *first : *second), 2000, kOfSome, exact);
 }
 
+// Of the members alone, under one name, which no other instance shares; made anew while the first lives.
+std::string holdOfMembers(Context& context, bool exact) {
+  std::set<unsigned> members;
+  for (const unsigned instance : everybody(context)) {
+    if (instance % 2 == static_cast<unsigned>(context.instanceIndex()) % 2) members.insert(instance);
+  }
+  const auto first = context.createCommunicator(members, "parity");
+  const auto second = context.createCommunicator(members, "parity");
+  std::string wrong = runSequence(context, membersOf(*first), 3000, kOfSome, exact);
+  return wrong.empty() ? runSequence(context, membersOf(*second), 4000, kOfSome, exact) : wrong;
+}
+
 std::string holdGrids(Context& context, bool exact) {
   const Members all = membersOf(context.world());
   std::size_t calls = 0;
@@ -68,7 +80,7 @@ int exitCodeOf(Context& context, bool exact, std::initializer_list<Part> parts) 
 }  // namespace
 
 int holdWholly(Context& context, bool exact) {
-  return exitCodeOf(context, exact, {holdCallsInSequence, holdGrids, holdByName, holdOfSome});
+  return exitCodeOf(context, exact, {holdCallsInSequence, holdGrids, holdByName, holdOfSome, holdOfMembers});
 }
 
 int holdSequence(Context& context, bool exact) {

@@ -136,6 +136,10 @@ INSTANTIATE_TEST_SUITE_P(DuringCallsBesideEachOther, KilledRank,
                          ::testing::Combine(::testing::ValuesIn(waysNamed({"table", "tcp", "grpc", "mpi"})),
                                             ::testing::Values("named", "fused")),
                          nameOfTest);
+INSTANTIATE_TEST_SUITE_P(WhileMembersMakeAGroup, KilledRank,
+                         ::testing::Combine(::testing::ValuesIn(waysNamed({"table", "messages", "tcp"})),
+                                            ::testing::Values("groups")),
+                         nameOfTest);
 
 }  // namespace
 }  // namespace popdist::contract

@@ -22,6 +22,7 @@
 #include "libpopdist/collectives/context/environment.h"
 #include "libpopdist/collectives/context/memory_link.h"
 #include "libpopdist/collectives/context/one_copy.h"
+#include "libpopdist/collectives/group/door.h"
 #include "libpopdist/collectives/group/fence.h"
 #include "libpopdist/trace/recorder.h"
 #include "popdist/error.hpp"
@@ -97,6 +98,18 @@ std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
   return std::make_unique<context::MemoryLink>(std::move(*hub));
 }
 
+constexpr const char* kCreateCommunicator = "Context::createCommunicator";
+constexpr std::size_t kMostNameBytes = 200;
+
+void checkMembers(const std::set<unsigned>& members, int instances) {
+  if (!members.empty() && *members.rbegin() < static_cast<unsigned>(instances)) return;
+  const std::string wrong =
+      members.empty() ? "the set is empty" : std::to_string(*members.rbegin()) + " does not exist";
+  throw popdist_error(ErrorCode::kInvalidArgument, std::string(kCreateCommunicator) +
+                                                       ": participants must be instances from 0 to " +
+                                                       std::to_string(instances - 1) + "; " + wrong);
+}
+
 [[noreturn]] void refuseReport(std::string_view name) {
   throw popdist_error(ErrorCode::kInvalidArgument,
                       "Context::report: the name " +
@@ -111,9 +124,10 @@ context::BackendChoice loadChosenBackend() {
   return std::move(*backend);
 }
 
-std::unique_ptr<Communicator> makeCommunicator(context::ContextState& state, std::vector<int> instances) {
-  auto group = state.backend.plugin == nullptr ? calls::makeNativeGroup(state, std::move(instances))
-                                               : calls::makeBackendGroup(state, std::move(instances));
+std::unique_ptr<Communicator> makeCommunicator(context::ContextState& state, std::vector<int> instances,
+                                               const std::string& name = {}) {
+  auto group = state.backend.plugin == nullptr ? calls::makeNativeGroup(state, std::move(instances), name)
+                                               : calls::makeBackendGroup(state, std::move(instances), name);
   if (!group) return nullptr;
   return std::make_unique<Communicator>(std::make_unique<Communicator::Impl>(std::move(group)));
 }
@@ -132,7 +146,10 @@ Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_
   state.num_local_instances = env.num_local_instances;
   state.first_local_instance = env.instance_index - env.local_instance_index;
   state.transport = transport;
+  state.door = std::make_shared<group::Door>(state, env.num_instances);
+  throwIfFailed(state.door->publish(), "Context::fromEnvironment");
   world = makeForAll();
+  throwIfFailed(state.door->learn(), "Context::fromEnvironment");
 }
 
 std::unique_ptr<Communicator> Context::Impl::makeForAll() {
@@ -264,17 +281,28 @@ Communicator& Context::world() {
 }
 
 std::unique_ptr<Communicator> Context::createCommunicator(const std::set<unsigned>& participants) {
-  impl_->refuseFork("Context::createCommunicator");
-  const bool known = !participants.empty() && *participants.rbegin() < static_cast<unsigned>(numInstances());
-  if (!known) {
-    const std::string wrong = participants.empty()
-                                  ? "the set is empty"
-                                  : std::to_string(*participants.rbegin()) + " does not exist";
-    throw popdist_error(ErrorCode::kInvalidArgument,
-                        "Context::createCommunicator: participants must be instances from 0 to " +
-                            std::to_string(numInstances() - 1) + "; " + wrong);
-  }
+  impl_->refuseFork(kCreateCommunicator);
+  checkMembers(participants, numInstances());
   return makeCommunicator(impl_->state, {participants.begin(), participants.end()});
+}
+
+std::unique_ptr<Communicator> Context::createCommunicator(const std::set<unsigned>& members,
+                                                          const std::string& name) {
+  impl_->refuseFork(kCreateCommunicator);
+  checkMembers(members, numInstances());
+  if (!members.contains(static_cast<unsigned>(instanceIndex()))) {
+    throw popdist_error(ErrorCode::kInvalidArgument,
+                        std::string(kCreateCommunicator) + ": instance " + std::to_string(instanceIndex()) +
+                            " is not among the members of " + pop::inQuotes(name) +
+                            "; only these make a communicator with a name");
+  }
+  if (name.empty() || name.size() > kMostNameBytes || name.starts_with(context::kReservedKeys)) {
+    throw popdist_error(ErrorCode::kInvalidArgument,
+                        std::string(kCreateCommunicator) + ": the name " + pop::inQuotes(pop::bounded(name)) +
+                            " must have from 1 to " + std::to_string(kMostNameBytes) +
+                            " bytes and not begin with popdist/, which is reserved for libpopdist");
+  }
+  return makeCommunicator(impl_->state, {members.begin(), members.end()}, name);
 }
 
 }  // namespace popdist

@@ -74,12 +74,10 @@ Neighbours neighboursIn(const ContextState& context, const std::vector<int>& ins
 // Makes one group: the members put their offers, meet in a fence, and build the group from all offers.
 class GroupMaker {
  public:
-  GroupMaker(ContextState& context, std::vector<int> instance_of_rank)
+  GroupMaker(ContextState& context, std::vector<int> instance_of_rank, const std::string& name = {})
       : context_(context),
         members_(std::make_unique<Members>(context, std::move(instance_of_rank))),
-        rendezvous_(context, *members_) {
-    members_->setNumber(rendezvous_.number());
-  }
+        rendezvous_(context, *members_, name) {}
 
   std::unique_ptr<Group> makeNative(const ForcedAlgorithms& forced);
   MessageGroup makeMessages(const ForcedAlgorithms& forced);
@@ -151,6 +149,8 @@ Opened GroupMaker::openOnPlugin() const {
 
 void GroupMaker::offerConnections(Open open, const std::string& backend) {
   if (!isMember()) return;
+  rendezvous_.agreeOnNumber();
+  members_->setNumber(rendezvous_.number());
   Opened created = (this->*open)();
   if (created.ok()) connections_ = std::move(*created);
   failure_ = created.status();
@@ -159,6 +159,7 @@ void GroupMaker::offerConnections(Open open, const std::string& backend) {
 
 void GroupMaker::meet(const ForcedAlgorithms& forced) {
   rendezvous_.meet(forced.inTag() + context_.transport.inTag());
+  members_->setNumber(rendezvous_.number());
   throwIfFailed({failure_}, kCreate);
 }
 
@@ -258,14 +259,16 @@ std::unique_ptr<Group> GroupMaker::makeNative(const ForcedAlgorithms& forced) {
 
 }  // namespace
 
-std::unique_ptr<Group> makeNativeGroup(ContextState& context, std::vector<int> instance_of_rank) {
+std::unique_ptr<Group> makeNativeGroup(ContextState& context, std::vector<int> instance_of_rank,
+                                       const std::string& name) {
   const ForcedAlgorithms forced = forcedAlgorithms(context);
-  return GroupMaker(context, std::move(instance_of_rank)).makeNative(forced);
+  return GroupMaker(context, std::move(instance_of_rank), name).makeNative(forced);
 }
 
-std::unique_ptr<Group> makeBackendGroup(ContextState& context, std::vector<int> instance_of_rank) {
+std::unique_ptr<Group> makeBackendGroup(ContextState& context, std::vector<int> instance_of_rank,
+                                        const std::string& name) {
   const ForcedAlgorithms forced = forcedAlgorithms(context);
-  return GroupMaker(context, std::move(instance_of_rank)).makeOnBackend(forced);
+  return GroupMaker(context, std::move(instance_of_rank), name).makeOnBackend(forced);
 }
 
 MessageGroup makeMessageGroup(ContextState& context, std::vector<int> instance_of_rank) {

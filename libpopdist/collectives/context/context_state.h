@@ -16,6 +16,10 @@
 #include "libpopdist/collectives/context/sole_thread.h"
 #include "libpopdist/collectives/context/transport_settings.h"
 
+namespace popdist::group {
+class Door;
+}
+
 namespace popdist::context {
 
 /// The longest timeout: it fits on the wire and can be added to any time. 24 days are as good as for ever.
@@ -42,7 +46,8 @@ struct ContextState {
   BackendChoice backend{};  ///< backend of communicators; Pods do not use it
   std::optional<choice::ForcedAlgorithms>
       forced{};            ///< forced algorithms of communicators; unset: those of the environment
-  int groups_created = 0;  ///< names the next group; every instance creates them in the same order
+  int groups_created = 0;  ///< names the next group of all; every instance creates them in the same order
+  std::shared_ptr<group::Door> door{};  ///< at which members make a group without the others
 
   /// A failure that begins on `instance` is thrown here, too. Should both end by it, poprun reports that one.
   void toldBy(int instance) const {

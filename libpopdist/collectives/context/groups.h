@@ -21,6 +21,10 @@ class Groups {
     const std::lock_guard lock(mutex_);
     groups_.erase(number);
   }
+  bool has(int number) {
+    const std::lock_guard lock(mutex_);
+    return groups_.contains(number);
+  }
   /// Calls body(number, group) for all that there are. None comes or goes meanwhile.
   template <typename Body>
   void forEach(const Body& body) {

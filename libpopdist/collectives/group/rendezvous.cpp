@@ -6,7 +6,7 @@
 
 #include "common/base/text.h"
 #include "common/contract/segment.h"
-#include "libpopdist/collectives/group/collective_call.h"
+#include "libpopdist/collectives/group/door.h"
 #include "libpopdist/collectives/group/fence.h"
 #include "libpopdist/collectives/plan/stage_layout.h"
 #include "libpopdist/collectives/shared/control_block.h"
@@ -22,6 +22,8 @@ namespace {
 constexpr char kNoAddress = '!';      // followed by a code, a space and the reason
 constexpr char kBackend = ':';        // followed by the backend's name, kAfterBackend and its address
 constexpr char kAfterBackend = '\0';  // unlike a space, in no path
+
+constexpr int kLastRound = 2;  // of meetings that make a group
 
 std::string controlBlockOf(int first_rank) {
   return "control block/" + std::to_string(first_rank);
@@ -44,27 +46,6 @@ pop::Result<HostControlBlock> parseControlBlock(const std::string& text) {
 
 std::string insteadOfAddress(const pop::Status& failure) {
   return kNoAddress + std::to_string(static_cast<int>(failure.code())) + ' ' + failure.message();
-}
-
-// "instances 0-3, 7", which a fence compares and shows. Replicas of one instance follow each other. Text
-// that does not name every rank ends with a number that tells such sets apart.
-std::string setOf(const std::vector<int>& instance_of_rank) {
-  constexpr std::size_t kMostLetters = 48;
-  std::vector<int> instances = instance_of_rank;
-  instances.erase(std::unique(instances.begin(), instances.end()), instances.end());
-  std::string text = instances.size() == 1 ? "instance " : "instances ";
-  const std::size_t before = text.size();
-  for (std::size_t first = 0; first < instances.size();) {
-    std::size_t last = first;
-    while (last + 1 < instances.size() && instances[last + 1] == instances[last] + 1) ++last;
-    text += (text.size() == before ? "" : ", ") + std::to_string(instances[first]);
-    if (last > first) text += (last == first + 1 ? ", " : "-") + std::to_string(instances[last]);
-    first = last + 1;
-  }
-  const std::string number = " (" + std::to_string(digestOf(instance_of_rank)) + ')';
-  if (text.size() > kMostLetters) return text.substr(0, text.rfind(',', kMostLetters)) + ", …" + number;
-  if (instances.size() == instance_of_rank.size()) return text;
-  return text + " with " + std::to_string(instance_of_rank.size()) + " replicas" + number;
 }
 
 // Removes the text before the next `end`, and the `end`, and returns the text.
@@ -97,6 +78,10 @@ std::string Rendezvous::keyOf(const std::string& what) const {
 }
 
 void Rendezvous::offer(const std::string& what, const std::string& text) {
+  if (!name_.empty()) {
+    own_.insert_or_assign(what, text);
+    return;
+  }
   const std::string value = std::to_string(number_) + ' ' + text;
   throwIfFailed(context_.link->put(keyOf(what), value, context_.timeout()), kCreate);
 }
@@ -118,6 +103,30 @@ void Rendezvous::offerControlBlock(int first_rank, int members) {
 // ---- meeting
 
 void Rendezvous::meet(const std::string& settings) {
+  if (name_.empty())
+    meetAll(settings);
+  else
+    meetMembers(kLastRound, settings);
+  if (!members_.localRanks().empty()) compareBackends();
+}
+
+void Rendezvous::agreeOnNumber() {
+  if (!name_.empty()) meetMembers(kLastRound - 1, "");
+}
+
+void Rendezvous::meetMembers(int round, const std::string& settings) {
+  const Proposal own{.name = name_,
+                     .round = round,
+                     .instance_of_rank = members_.instances(),
+                     .settings = settings,
+                     .offers = own_};
+  Door::Agreed agreed;
+  throwIfFailed(context_.door->meet(own, members_, agreed), kCreate);
+  if (number_ < 0) number_ = agreed.number;
+  offers_ = std::move(agreed.offers);
+}
+
+void Rendezvous::meetAll(const std::string& settings) {
   const std::string tag =
       "communicator " + std::to_string(number_) + " of " + setOf(members_.instances()) + settings;
   LinkError error = enterFence(context_, tag);
@@ -129,14 +138,15 @@ void Rendezvous::meet(const std::string& settings) {
   }
   throwIfFailed(error, kCreate);
   if (members_.localRanks().empty()) return;
-  throwIfFailed(context_.link->getAll(keyOf(""), context_.timeout(), offers_), kCreate);
-  for (auto& [key, value] : offers_)
-    if (textUpTo(' ', value) != std::to_string(number_)) value.clear();
-  compareBackends();
+  context::Link::Values values;
+  throwIfFailed(context_.link->getAll(keyOf(""), context_.timeout(), values), kCreate);
+  for (auto& [key, value] : values)
+    if (textUpTo(' ', value) == std::to_string(number_))
+      offers_.insert_or_assign(key.substr(keyOf("").size()), std::move(value));
 }
 
 std::string Rendezvous::offeredAs(const std::string& what) const {
-  const auto found = offers_.find(keyOf(what));
+  const auto found = offers_.find(what);
   return found == offers_.end() ? "" : found->second;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The members of a group exchange what they need before it exists: how to reach each rank, and where the
-// control block lies in the segment. They put their offers, meet in a fence, and then read all offers.
+// control block lies in the segment. They put their offers, meet in a fence, and then read all offers. A
+// group with a name meets at the doors of its members instead, without the other instances.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +24,17 @@ struct HostControlBlock {
 /// All functions throw popdist_error.
 class Rendezvous {
  public:
-  /// For the context's next group. Every instance makes groups in the same order.
-  Rendezvous(context::ContextState& context, const Members& members)
-      : context_(context), members_(members), number_(context.groups_created++) {}
+  /// `name` empty: for the context's next group of all instances, which make these in the same order.
+  /// Otherwise members alone make the group.
+  Rendezvous(context::ContextState& context, const Members& members, const std::string& name)
+      : context_(context),
+        members_(members),
+        name_(name),
+        number_(name.empty() ? context.groups_created++ : -1) {}
+  /// -1: not known before the members meet.
   int number() const { return number_; }
+  /// The members of a group with a name meet once more, before they offer anything that needs the number.
+  void agreeOnNumber();
 
   /// Offers the addresses of the local ranks on `backend`. Call it even without a transport (`failure` says
   /// why), so that the others do not wait.
@@ -36,7 +44,8 @@ class Rendezvous {
   /// segment.
   void offerControlBlock(int first_rank, int members);
 
-  /// Enters the fence. `settings` must be the same on all instances. Fails if they use different backends.
+  /// Enters the fence, or meets the other members. `settings` must be the same on all instances. Fails if
+  /// they use different backends.
   void meet(const std::string& settings);
 
   // After the fence, for members only:
@@ -48,6 +57,8 @@ class Rendezvous {
 
  private:
   std::string keyOf(const std::string& what) const;
+  void meetAll(const std::string& settings);
+  void meetMembers(int round, const std::string& settings);
   void offer(const std::string& what, const std::string& text);
   std::string offeredAs(const std::string& what) const;
   std::string backendOf(int rank) const;
@@ -55,9 +66,11 @@ class Rendezvous {
 
   context::ContextState& context_;
   const Members& members_;
-  const int number_;
+  const std::string name_;
+  int number_;
   std::string backend_ = context::kNativeBackend;  ///< among this group's ranks
-  context::Link::Values offers_;
+  context::Link::Values own_;                      ///< of a group with a name, by their purpose
+  context::Link::Values offers_;                   ///< of all members, by their purpose
 };
 
 }  // namespace popdist::group

@@ -20,11 +20,11 @@ enum class Fold {
   kMax    ///< such as an epoch, or bytes of memory
 };
 
-/// Threads: any thread may call put, get, fence, report and abort; get and fence take one caller at a time,
-/// others wait. Call everything else from one thread at a time. Forks: only the process that made the context
-/// can use it and what belongs to it. A forked child gets kFailedPrecondition, also from abort() and when it
-/// asks for shared memory; it may destroy the objects that it inherited. Communicators and Pods refer to
-/// their context, which must outlive them.
+/// Threads: any thread may call put, get, fence, report, abort and createCommunicator with a name; get and
+/// fence take one caller at a time, others wait. Call everything else from one thread at a time. Forks: only
+/// the process that made the context can use it and what belongs to it. A forked child gets
+/// kFailedPrecondition, also from abort() and when it asks for shared memory; it may destroy the objects that
+/// it inherited. Communicators and Pods refer to their context, which must outlive them.
 class Context {
  public:
   /// The context of this process, which lives until the process ends. The first call makes it from the
@@ -121,6 +121,25 @@ class Context {
   ///   kResourceExhausted   the segment is full: some 10,000 communicators of 2 members of a host, or 600 of
   ///                        64, live at once. There is then no room for buffers either.
   std::unique_ptr<Communicator> createCommunicator(const std::set<unsigned>& participants);
+
+  /// The same without the other instances: a communicator of the instances `members`, which `name` tells
+  /// apart from others that are made at the same time. As MPI_Comm_create_group with its tag.
+  /// Callers: the members only, each once, with the same set. From any thread: an instance may make several
+  /// at once, and other instances may make them in another order. Two groups with no common member may use
+  /// one name; so may a later group, even while the communicator of an earlier one lives.
+  /// `name`: from 1 to 200 bytes that do not begin with "popdist/".
+  /// Cost: one exchange between the members and the one with the lowest index, over a socket of the host or
+  /// TCP; over hosts, or on a backend, two of them. Memory as above. Nothing is kept for the name.
+  /// Throws
+  ///   kInvalidArgument     as above; this instance is not among `members`; a name that may not be
+  ///   kFailedPrecondition  a member makes a communicator of this name with other members, or with other
+  ///                        settings, at the same time: what() has both, and all that have come hear it;
+  ///                        another thread of this instance is making one of this name
+  ///   kUnavailable         member peer() has ended; all others that wait hear it at once
+  ///   kDeadlineExceeded    some members have not come within timeout(): what() names them, peer() the first
+  ///   kResourceExhausted   as above
+  std::unique_ptr<Communicator> createCommunicator(const std::set<unsigned>& members,
+                                                   const std::string& name);
 
   Impl& impl() { return *impl_; }
 

@@ -70,6 +70,7 @@ void together(Context& context) {
   const auto pair = context.createCommunicator({0, static_cast<unsigned>(n - 1)});
   expect((pair != nullptr) == (own == 0 || own == n - 1), "a communicator of some");
   if (pair) pair->barrier();
+  if (pair) context.createCommunicator({0, static_cast<unsigned>(n - 1)}, "pair")->barrier();
   std::printf("together %d of %d\n", own, n);
 }
 

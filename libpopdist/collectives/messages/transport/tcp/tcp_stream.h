@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "common/sys/fd.h"
 #include "libpopdist/collectives/messages/transport/socket_sleeper.h"
@@ -28,6 +29,9 @@ class Dialler {
  public:
   Dialler(const Key& job, const Introduction& introduction)
       : job_(job), introduction_(encodeIntroduction(job, introduction)) {}
+  /// The same over a socket that is connected already.
+  Dialler(const Key& job, const Introduction& introduction, pop::sys::Fd connected)
+      : job_(job), introduction_(encodeIntroduction(job, introduction)), socket_(std::move(connected)) {}
 
   /// Advances as far as possible without waiting. Returns the stream once it is up, nothing before that, or
   /// why it cannot come up. `congestion_control`: see beginConnecting().

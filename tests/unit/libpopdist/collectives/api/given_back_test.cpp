@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "libpopdist/collectives/api/context_impl.h"
 #include "popdist/async.hpp"
@@ -73,6 +74,28 @@ TEST(GivenBack, CommunicatorsOfAHost) {
 
 TEST(GivenBack, CommunicatorsByMessages) {
   expectFlat({.replicas_of_instance = {1, 1, 1}, .instances_per_host = 2}, 100, makeCommunicator);
+}
+
+/// By its members alone, many of which live at once.
+void makeWithoutOthers(Context& context, int round) {
+  const auto self = static_cast<unsigned>(context.instanceIndex());
+  const std::set<unsigned> members{round % 2 == 0 ? self & ~1U : self & 1U,
+                                   round % 2 == 0 ? self | 1U : self | 2U};
+  constexpr int kAtOnce = 4;
+  std::vector<std::unique_ptr<Communicator>> made;
+  for (int i = 0; i < kAtOnce; ++i)
+    made.push_back(context.createCommunicator(members, "group " + std::to_string(round * kAtOnce + i)));
+  float value = 1;
+  made.back()->allReduce(&value, &value, 1, Type::kFloat);
+  EXPECT_EQ(value, 2.0F);
+}
+
+TEST(GivenBack, CommunicatorsOfMembersAlone) {
+  expectFlat({.replicas_of_instance = {1, 1, 1, 1}}, 500, makeWithoutOthers);
+}
+
+TEST(GivenBack, CommunicatorsOfMembersAloneOverHosts) {
+  expectFlat({.replicas_of_instance = {1, 1, 1, 1}, .instances_per_host = 2}, 50, makeWithoutOthers);
 }
 
 TEST(GivenBack, PodsAndAsynchronousCommunicators) {
