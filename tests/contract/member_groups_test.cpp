@@ -20,7 +20,7 @@ using testing::GroupShape;
 using ::testing::HasSubstr;
 using testing::ThreadGroup;
 
-constexpr Milliseconds kSoon{300};
+constexpr Milliseconds kShortTimeout{300};
 
 GroupShape shapeOf(std::size_t instances, int per_host, Milliseconds timeout = kLongTimeout) {
   GroupShape shape{.replicas_of_instance = std::vector<int>(instances, 1), .timeout = timeout};
@@ -124,7 +124,7 @@ TEST_P(MemberGroups, WithDifferentLeadersAreToldApart) {
 }
 
 TEST_P(MemberGroups, NameThoseThatDoNotCome) {
-  ThreadGroup group(shapeOf(5, GetParam(), kSoon));
+  ThreadGroup group(shapeOf(5, GetParam(), kShortTimeout));
   group.run([](Context& context) {
     const int self = context.instanceIndex();
     if (self < 3) {
@@ -142,7 +142,7 @@ TEST_P(MemberGroups, NameThoseThatDoNotCome) {
 }
 
 TEST_P(MemberGroups, NameALeaderThatDoesNotCome) {
-  ThreadGroup group(shapeOf(3, GetParam(), kSoon));
+  ThreadGroup group(shapeOf(3, GetParam(), kShortTimeout));
   group.run([](Context& context) {
     if (context.instanceIndex() > 0) {
       const Reported report = reportOf([&] { context.createCommunicator({0, 1, 2}, "g"); });
