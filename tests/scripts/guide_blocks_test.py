@@ -147,7 +147,7 @@ class GuideBlocks(unittest.TestCase):
 
 
 class Sentences(unittest.TestCase):
-    """The compiler's message about a collective in place that cannot be."""
+    """The compiler's message about a typed collective that cannot be."""
 
     def said(self, call):
         done = compiled(f"#include <popdist/communicator.hpp>\n#include <string>\n#include <vector>\n"
@@ -159,9 +159,10 @@ class Sentences(unittest.TestCase):
         self.assertLess(len(done.stderr.splitlines()), 15, call)
         return errors[0]
 
-    def test_of_values(self):
-        for call in ["c.allReduce(1.0F)", "float x = 1; c.allReduceSum(x)", "c.broadcast(3.0, 0)"]:
-            self.assertIn("popdist: a collective in place takes contiguous elements", self.said(call))
+    def test_of_other_arguments(self):
+        for call in ["float x = 1; c.allReduce(&x)", "c.allReduceSum(nullptr)",
+                     "c.broadcast(std::vector<float>::iterator(), 0)"]:
+            self.assertIn("popdist: a collective takes contiguous elements", self.said(call))
 
     def test_of_constants(self):
         for call in ["c.allReduce(constant)", "c.broadcast(std::span<const int>(), 0)"]:
@@ -174,7 +175,8 @@ class Sentences(unittest.TestCase):
         done = compiled("#include <popdist/communicator.hpp>\n#include <array>\n#include <vector>\n"
                         "void f(popdist::Communicator& c) { std::vector<float> v; std::array<int, 2> a; double d[2];"
                         " float x; c.allReduce(v); c.allReduceSum(a); c.broadcast(d, 0);"
-                        " c.allReduce(std::span(&x, 1)); }")
+                        " c.allReduce(std::span(&x, 1)); x = c.allReduce(1.0F); x = c.allReduceSum(x);"
+                        " c.broadcast(3.0, 0); c.allReduce(a, a); }")
         self.assertEqual(done.returncode, 0, done.stderr[:6000])
 
 

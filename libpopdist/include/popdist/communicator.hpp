@@ -228,6 +228,10 @@ class Communicator {
     return result;
   }
   template <Element T>
+  T allReduceSum(const T& value, const CallOptions& options = {}) {
+    return allReduce(value, Operator::kSum, options);
+  }
+  template <Element T>
   T broadcast(const T& value, int root, const CallOptions& options = {}) {
     T result = value;
     broadcast(&result, 1, typeOf<T>(), root, options);

@@ -90,7 +90,7 @@ def commands_of(block):
 
 # A number that varies: a time, a version or a date, with its unit; or one of three digits. Exit codes, and the small
 # numbers of instances, hosts and jobs, do not.
-NUMBER = re.compile(r"(?<!code )(?<![\d.])(?:\d+(?:[.:T+-]\d+)+|\d{3,}|\d+(?= (?:h|min|s|ms|us|CPUs)\b))"
+NUMBER = re.compile(r"(?<!code )(?<![\d.])(?:(?<=avx)\d+|\d+(?:[.:T+-]\d+)+|\d{3,}|\d+(?= (?:h|min|s|ms|us|CPUs)\b))"
                     r"(?: (?:h|min|s|ms|us)\b(?: \d+ (?:min|s)\b)?)?")
 
 

@@ -33,6 +33,7 @@ TEST(TypedCalls, ReduceSingleValues) {
     const std::int64_t mine = 10 + world.rank();
     EXPECT_EQ(world.allReduce(mine, Operator::kMax), 11);
     EXPECT_EQ(mine, 10 + world.rank());
+    EXPECT_EQ(world.allReduceSum(2.0 * world.rank()), 2.0);
     EXPECT_EQ(world.broadcast(2.5 * world.rank(), 1), 2.5);
     EXPECT_EQ(static_cast<float>(world.allReduce(bfloat16(2.0F))), 4.0F);
   });
