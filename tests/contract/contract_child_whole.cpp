@@ -33,7 +33,7 @@ std::string holdOfSome(Context& context, bool exact) {
   return runSequence(context, membersOf(first ? *first : *second), 2000, kOfSome, exact);
 }
 
-// Of the members alone, under one name, which no other instance shares; made anew while the first lives.
+// A group of the members alone, under a name that no other instance has; made anew while the first lives.
 std::string holdOfMembers(Context& context, bool exact) {
   std::set<unsigned> members;
   for (const unsigned instance : everybody(context)) {

@@ -220,7 +220,7 @@ class Communicator {
     const std::span all(data);
     broadcast(all.data(), all.size(), typeOf<ElementOf<R>>(), root, options);
   }
-  // Of one value, which is returned: const float mean = world.allReduce(loss, Operator::kMean).
+  // One value; the result is returned: const float mean = world.allReduce(loss, Operator::kMean).
   template <Element T>
   T allReduce(const T& value, Operator op = Operator::kSum, const CallOptions& options = {}) {
     T result = value;

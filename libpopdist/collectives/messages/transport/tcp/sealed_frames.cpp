@@ -48,7 +48,7 @@ void SealedFrames::flush(SocketSleeper& sleeper) {
         ::send(socket_.get(), out_.data() + sent_, out_.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) return sleeper.awaiting(socket_.get(), POLLOUT);
-    // What the other end has sent before it left can still be read.
+    // Bytes that the other end sent before it left can still be read.
     sent_ = sent < 0 ? out_.size() : sent_ + static_cast<std::size_t>(sent);
   }
 }
